@@ -1,0 +1,34 @@
+# Every target prints what it measures or checks; `make` alone lists them.
+GO ?= go
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build both commands into bin/
+	$(GO) build -trimpath -o bin/ ./cmd/worker ./cmd/publisher
+
+.PHONY: test
+test: ## the whole suite, as in the README
+	$(GO) test ./...
+
+.PHONY: race
+race: ## the suite under the race detector, without the slow fleet scenarios
+	$(GO) test -race -short ./...
+
+.PHONY: lint
+lint: ## gofmt, vet and staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these files"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool -modfile=tools/go.mod staticcheck ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (default 10s)
+	@.ci/fuzz $${FUZZTIME:-10s}
+
+.PHONY: ci
+ci: ## what CI runs
+	bash .ci/run
