@@ -40,8 +40,8 @@ type KeyValue interface {
 // Every method is safe for concurrent use.
 type HitWindow interface {
 	// RecordHit adds one hit at the instant at. Two hits at the same instant
-	// are two hits. The series may be forgotten once ttl has passed without a
-	// further hit; ttl must exceed the widest window that will be asked for.
+	// are two hits. The hit may be forgotten once ttl, which must be positive,
+	// has passed; it must exceed the widest window that will be asked for.
 	RecordHit(ctx context.Context, key string, at time.Time, ttl time.Duration) error
 
 	// CountHits returns how many hits lie at or after since. Hits before since

@@ -14,7 +14,7 @@ type Entry struct {
 	Key     string
 	Value   string
 	Present bool   // false: missing, deleted or expired
-	Version uint64 // changes with every write to the key, never goes back; 0 if never written
+	Version uint64 // moves with every write to the key and when it expires; compare for equality only
 }
 
 // Change is one write that depends on what was read.

@@ -10,6 +10,9 @@ var (
 	// ErrInvalidTTL: a ttl was negative, or a hit was recorded without one.
 	ErrInvalidTTL = errors.New("kvcache: invalid ttl")
 
+	// ErrDuplicateKey: one swap named a key twice. Nothing was written.
+	ErrDuplicateKey = errors.New("kvcache: key named twice in one swap")
+
 	// ErrClosed: the cache has been closed.
 	ErrClosed = errors.New("kvcache: closed")
 
