@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Streams are the three standard streams of a command. Data goes to Out,
+// everything else to Err.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+}
+
+// App is one command line program.
+type App struct {
+	Name        string
+	Description string
+	Groups      []Group
+	LogLevel    string // default of --log-level
+	Streams     Streams
+	// LookupEnv reads the environment; nil means the process's own.
+	LookupEnv func(string) (string, bool)
+}
+
+// Group is a heading under which help lists flags.
+type Group struct{ Key, Title string }
+
+// helpWidth keeps help readable on very wide terminals.
+const helpWidth = 110
+
+// Run parses args into grammar, a pointer to a struct with one field per
+// command, runs the command that was chosen and returns the exit code. A
+// command has a method Run(context.Context, Streams) error.
+func (a App) Run(ctx context.Context, args []string, grammar any) (code int) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case helpShown:
+			// Help ends parsing through this panic; kong has no other way out.
+			code = int(cause)
+		default:
+			a.printError(fmt.Sprintf("internal error: %v\n%s", cause, debug.Stack()))
+			code = ExitFailed
+		}
+	}()
+	lookup := a.LookupEnv
+	if lookup == nil {
+		lookup = os.LookupEnv
+	}
+	from := &settings{environ: lookup}
+	parser, err := a.parser(grammar, from)
+	if err != nil {
+		fmt.Fprintf(a.Streams.Err, "%s: %v\n", a.Name, err)
+		return ExitFailed
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		a.reportUsage(err, from)
+		return ExitUsage
+	}
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	err = parsed.Run(a.Streams)
+	if err != nil {
+		a.report(err)
+	}
+	return ExitCode(err)
+}
+
+type helpShown int
+
+func (a App) parser(grammar any, from *settings) (*kong.Kong, error) {
+	groups := make([]kong.Group, 0, len(a.Groups))
+	for _, group := range a.Groups {
+		groups = append(groups, kong.Group{Key: group.Key, Title: group.Title})
+	}
+	return kong.New(grammar,
+		kong.Name(a.Name),
+		kong.Description(a.Description),
+		kong.Writers(a.Streams.Out, a.Streams.Err),
+		kong.Exit(func(code int) { panic(helpShown(code)) }),
+		kong.Vars{"loglevel": a.LogLevel},
+		kong.Resolvers(from),
+		kong.ExplicitGroups(groups),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: helpWidth, Compact: true, NoAppDescFormat: true}),
+		kong.ValueFormatter(helpText),
+	)
+}
+
+// helpText adds the variables that set a flag to its help.
+func helpText(value *kong.Value) string {
+	flag := value.Flag
+	if flag == nil || flag.Name == "help" {
+		return value.Help
+	}
+	names := envNames(flag)
+	for i := range names {
+		names[i] = "$" + names[i]
+	}
+	return strings.TrimSuffix(value.Help, ".") + " (" + strings.Join(names, ", ") + ")."
+}
+
+// reportUsage explains why the command line was not understood.
+func (a App) reportUsage(err error, from *settings) {
+	text := err.Error()
+	if from.origin != "" && strings.HasPrefix(text, "--") {
+		text += " (from " + from.origin + ")"
+	}
+	a.printError(text)
+	command := a.Name
+	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
+		if selected := parse.Context.Selected(); selected != nil {
+			command = selected.FullPath()
+		}
+	}
+	fmt.Fprintf(a.Streams.Err, "Run \"%s --help\" for what it takes.\n", command)
+}
+
+func (a App) report(err error) { a.printError(err.Error()) }
+
+// printError writes every line of text with the program's name before it.
+func (a App) printError(text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		fmt.Fprintf(a.Streams.Err, "%s: %s\n", a.Name, line)
+	}
+}

@@ -1,0 +1,212 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+)
+
+// grammar is a small program with one flag of every sort.
+type grammar struct {
+	Go    goCommand    `cmd:"" default:"withargs" help:"Go."`
+	Other otherCommand `cmd:"" help:"Something else."`
+}
+
+type goCommand struct {
+	cli.ConfigFile
+	cli.LogFlags
+	Key    cli.Secret    `known:"WELL_KNOWN_KEY" help:"Key."`
+	Count  int           `default:"7" help:"Count."`
+	Wait   time.Duration `default:"1s" help:"Wait."`
+	Dry    bool          `help:"Dry."`
+	Tenant string        `required:"" help:"Tenant."`
+	Fail   string        `help:"How to end."`
+}
+
+type otherCommand struct {
+	Only string `help:"Of the other command."`
+}
+
+func (otherCommand) Run() error { return nil }
+
+func (c *goCommand) Run(ctx context.Context, streams cli.Streams) error {
+	fmt.Fprintf(streams.Out, "count=%d wait=%s dry=%v tenant=%s key=%s level=%s\n",
+		c.Count, c.Wait, c.Dry, c.Tenant, c.Key.Reveal(), c.LogLevel)
+	err := errors.New("it broke")
+	switch c.Fail {
+	case "failed":
+		return err
+	case "usage":
+		return cli.Usage(err)
+	case "dead":
+		return cli.DeadLettered(err)
+	case "timeout":
+		return fmt.Errorf("wrapped: %w", cli.TimedOut(err))
+	case "panic":
+		panic("boom")
+	}
+	return nil
+}
+
+type outcome struct {
+	code     int
+	out, err string
+}
+
+func run(t *testing.T, env map[string]string, args ...string) outcome {
+	t.Helper()
+	var out, errs bytes.Buffer
+	app := cli.App{
+		Name:     "prog",
+		LogLevel: "info",
+		Streams:  cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs},
+		LookupEnv: func(name string) (string, bool) {
+			value, ok := env[name]
+			return value, ok
+		},
+	}
+	code := app.Run(t.Context(), args, &grammar{})
+	return outcome{code, out.String(), errs.String()}
+}
+
+func configFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "weir.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func TestPrecedenceIsFlagThenEnvironmentThenFileThenDefault(t *testing.T) {
+	file := configFile(t, "count: 3\nwait: 3m\ntenant: from-file\nkey: file-key\nlog-level: debug\n")
+	env := map[string]string{"WEIR_COUNT": "2", "WEIR_WAIT": "2m", "WEIR_CONFIG": file}
+
+	got := run(t, env, "--count", "1")
+	require.Equal(t, outcome{code: cli.ExitDone, out: "count=1 wait=2m0s dry=false tenant=from-file key=file-key level=debug\n"}, got)
+
+	got = run(t, nil, "--config", file, "--dry")
+	require.Equal(t, "count=3 wait=3m0s dry=true tenant=from-file key=file-key level=debug\n", got.out)
+
+	got = run(t, nil, "go", "--tenant=a")
+	require.Equal(t, "count=7 wait=1s dry=false tenant=a key= level=info\n", got.out)
+}
+
+func TestOwnVariableWinsOverTheWellKnownOneAndEmptyIsNotSet(t *testing.T) {
+	both := map[string]string{"WEIR_KEY": "own", "WELL_KNOWN_KEY": "known", "WEIR_DRY": "true", "WEIR_COUNT": ""}
+	require.Equal(t, "count=7 wait=1s dry=true tenant=a key=own level=info\n", run(t, both, "--tenant=a").out)
+
+	both["WEIR_KEY"] = ""
+	require.Contains(t, run(t, both, "--tenant=a").out, "key=known")
+}
+
+func TestRequiredFlagMayComeFromAnywhere(t *testing.T) {
+	require.Equal(t, cli.ExitDone, run(t, map[string]string{"WEIR_TENANT": "a"}).code)
+	require.Equal(t, cli.ExitDone, run(t, nil, "--config", configFile(t, "tenant: a\n")).code)
+
+	missing := run(t, nil)
+	require.Equal(t, cli.ExitUsage, missing.code)
+	require.Contains(t, missing.err, "--tenant")
+	require.Empty(t, missing.out)
+}
+
+func TestConfigurationMistakesNameKeyAndFile(t *testing.T) {
+	cases := map[string]struct {
+		text string
+		want []string
+	}{
+		"unknown key":       {"tenant: a\ntennant: b\n", []string{"weir.yaml:2", `"tennant"`}},
+		"underscore":        {"log_level: info\n", []string{"weir.yaml:1", `write "log-level"`}},
+		"two unknown keys":  {"x: 1\ny: 2\n", []string{`"x"`, `"y"`}},
+		"key twice":         {"tenant: a\ntenant: b\n", []string{"weir.yaml"}},
+		"no value":          {"tenant:\n", []string{"weir.yaml:1", `"tenant"`}},
+		"list":              {"tenant: [a, b]\n", []string{`"tenant"`, "one plain value"}},
+		"not a mapping":     {"- tenant\n", []string{"weir.yaml", "mapping"}},
+		"not YAML":          {"tenant: 'a\n", []string{"weir.yaml", "not valid YAML"}},
+		"value of the file": {"tenant: a\ncount: many\n", []string{"--count", "weir.yaml:2"}},
+		"config in config":  {"config: other.yaml\n", []string{`"config"`}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, nil, "--config", configFile(t, c.text))
+			require.Equal(t, cli.ExitUsage, got.code, got.err)
+			require.Empty(t, got.out)
+			for _, want := range c.want {
+				require.Contains(t, got.err, want)
+			}
+		})
+	}
+	missing := run(t, nil, "--config", "/nowhere/weir.yaml")
+	require.Equal(t, cli.ExitUsage, missing.code)
+	require.Contains(t, missing.err, "/nowhere/weir.yaml")
+}
+
+func TestOneFileServesAllCommandsOfAProgram(t *testing.T) {
+	got := run(t, nil, "--config", configFile(t, "tenant: a\nonly: b\n"))
+	require.Equal(t, cli.ExitDone, got.code, got.err)
+}
+
+func TestWrongValueNamesWhereItCameFrom(t *testing.T) {
+	fromEnv := run(t, map[string]string{"WEIR_COUNT": "many"}, "--tenant=a")
+	require.Equal(t, cli.ExitUsage, fromEnv.code)
+	require.Contains(t, fromEnv.err, "$WEIR_COUNT")
+
+	fromFlag := run(t, nil, "--tenant=a", "--count=many")
+	require.Equal(t, cli.ExitUsage, fromFlag.code)
+	require.Contains(t, fromFlag.err, "--count")
+
+	require.Equal(t, cli.ExitUsage, run(t, nil, "--tenant=a", "--nonsense").code)
+	require.Equal(t, cli.ExitUsage, run(t, nil, "--tenant=a", "--log-level=loud").code)
+}
+
+func TestExitCodes(t *testing.T) {
+	for fail, want := range map[string]int{"": 0, "failed": 1, "usage": 2, "dead": 3, "timeout": 4, "panic": 1} {
+		got := run(t, nil, "--tenant=a", "--fail="+fail)
+		require.Equal(t, want, got.code, fail)
+		if fail != "" && fail != "panic" {
+			require.Contains(t, got.err, "prog: ")
+			require.Contains(t, got.err, "it broke")
+		}
+	}
+}
+
+func TestHelpListsEveryVariableAndNoValues(t *testing.T) {
+	env := map[string]string{"WEIR_KEY": "hunter2", "WELL_KNOWN_KEY": "hunter3"}
+	got := run(t, env, "go", "--help")
+	require.Equal(t, cli.ExitDone, got.code)
+	require.Empty(t, got.err)
+	for _, want := range []string{"--key", "$WEIR_KEY", "$WELL_KNOWN_KEY", "--log-format", "$WEIR_LOG_FORMAT", "--config", "$WEIR_CONFIG"} {
+		require.Contains(t, got.out, want)
+	}
+	require.NotContains(t, got.out, "hunter")
+}
+
+func TestSecretIsMaskedWhereverItIsPrinted(t *testing.T) {
+	secret := cli.NewSecret("hunter2")
+	var log bytes.Buffer
+	logger := cli.LogFlags{LogFormat: "json", LogLevel: "debug"}.Logger(&log)
+	logger.Info("start", "key", secret, "flags", struct{ Key cli.Secret }{secret})
+	cli.LogFlags{LogFormat: "text", LogLevel: "debug"}.Logger(&log).Info("start", "key", secret, "flags", struct{ Key cli.Secret }{secret})
+	fmt.Fprintf(&log, "%s %v %+v %#v %v %+v %#v", secret, secret, secret, secret, struct{ Key cli.Secret }{secret}, &struct{ Key *cli.Secret }{&secret}, struct{ Key cli.Secret }{secret})
+	require.NotContains(t, log.String(), "hunter2")
+	require.Contains(t, log.String(), "[secret]")
+	require.Equal(t, "hunter2", secret.Reveal())
+	require.Empty(t, cli.Secret{}.String())
+}
+
+func TestLogLevelAndFormat(t *testing.T) {
+	var log bytes.Buffer
+	logger := cli.LogFlags{LogFormat: "json", LogLevel: "warn"}.Logger(&log)
+	logger.Info("quiet")
+	require.Empty(t, log.String())
+	logger.Warn("loud")
+	require.True(t, strings.HasPrefix(log.String(), "{"), log.String())
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// ConfigFile is the --config flag that every command carries.
+type ConfigFile struct {
+	Config string `placeholder:"FILE" help:"YAML file with settings, keys named like the flags. Flags and environment win over it."`
+}
+
+// settings answers, for every flag that is not on the command line, with the
+// environment and then the configuration file.
+type settings struct {
+	environ func(string) (string, bool)
+	file    *configFile // nil until it is known which file, or none
+	loaded  bool
+	// origin is where the value that was handed out last came from, so that an
+	// error about it can say so.
+	origin string
+}
+
+// Validate does nothing: a wrong key is reported when the file is read.
+func (s *settings) Validate(*kong.Application) error { return nil }
+
+// Resolve implements kong.Resolver.
+func (s *settings) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	s.origin = ""
+	if flag.Name == "help" {
+		return nil, nil
+	}
+	for _, name := range envNames(flag) {
+		if value, ok := s.environ(name); ok && value != "" {
+			s.origin = "$" + name
+			return value, nil
+		}
+	}
+	if flag.Name == "config" {
+		return nil, nil
+	}
+	if err := s.load(ctx); err != nil {
+		return nil, err
+	}
+	if entry, ok := s.file.get(flag.Name); ok {
+		s.origin = fmt.Sprintf("%s:%d", s.file.path, entry.line)
+		return entry.value, nil
+	}
+	return nil, nil
+}
+
+// load reads the configuration file once.
+func (s *settings) load(ctx *kong.Context) error {
+	if s.loaded {
+		return nil
+	}
+	s.loaded = true
+	path := s.configPath(ctx)
+	if path == "" {
+		return nil
+	}
+	file, err := readConfig(path, flagNames(ctx.Model.Node))
+	if err != nil {
+		return err
+	}
+	s.file = file
+	return nil
+}
+
+func (s *settings) configPath(ctx *kong.Context) string {
+	for _, step := range ctx.Path {
+		if step.Flag != nil && step.Flag.Name == "config" {
+			return fmt.Sprint(ctx.FlagValue(step.Flag))
+		}
+	}
+	path, _ := s.environ("WEIR_CONFIG")
+	return path
+}
+
+// envNames lists the variables that set flag, the strongest first.
+func envNames(flag *kong.Flag) []string {
+	names := []string{"WEIR_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))}
+	if known := flag.Tag.Get("known"); known != "" {
+		names = append(names, known)
+	}
+	return names
+}
+
+// flagNames returns the names of all flags of node and the commands below it.
+func flagNames(node *kong.Node) map[string]bool {
+	names := map[string]bool{}
+	var walk func(*kong.Node)
+	walk = func(n *kong.Node) {
+		for _, flag := range n.Flags {
+			if flag.Name != "help" && flag.Name != "config" {
+				names[flag.Name] = true
+			}
+		}
+		for _, child := range n.Children {
+			walk(child)
+		}
+	}
+	walk(node)
+	return names
+}
