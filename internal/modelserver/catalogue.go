@@ -1,0 +1,123 @@
+package modelserver
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+)
+
+const nameOK = "ok"
+
+// Names lists the catalogued behaviours.
+func Names() []string { return slices.Sorted(maps.Keys(catalogue())) }
+
+// Named is a catalogued behaviour.
+func Named(name string) (Behaviour, error) {
+	b, ok := catalogue()[name]
+	if !ok {
+		return Behaviour{}, fmt.Errorf("no behaviour is called %q; there are %v", name, Names())
+	}
+	b.Name = name
+	return b, nil
+}
+
+// mustNamed is Named for names written in this package; an unknown one answers
+// with status 500 and says so.
+func mustNamed(name string) Behaviour {
+	b, err := Named(name)
+	if err != nil {
+		return Fails(http.StatusInternalServerError, StyleText, "", err.Error())
+	}
+	return b
+}
+
+func rejectFormat(format string) Behaviour {
+	b := Fails(http.StatusBadRequest, StyleOpenAI, "unsupported_value",
+		fmt.Sprintf("Invalid parameter: 'response_format' of type '%s' is not supported with this model.", format))
+	b.Name = "reject_format"
+	return b
+}
+
+func catalogue() map[string]Behaviour {
+	text := func(s string) *string { return &s }
+	content := func(s string) Behaviour { return Behaviour{Content: &s} }
+	fails := func(status int, code, typ, message string) Behaviour {
+		return Behaviour{Status: status, Error: &ErrorBody{Code: code, Type: typ, Message: message}}
+	}
+	wait := func(b Behaviour, value string) Behaviour { return b.WithHeader("Retry-After", value) }
+	tooMany := fails(http.StatusTooManyRequests, "rate_limit_exceeded", "requests", "Rate limit reached for {model}.")
+	return map[string]Behaviour{
+		nameOK: {},
+
+		// The connection.
+		"slow":     {DelayMS: 2000},
+		"drip":     {DripMS: 20},
+		"hang":     {Hang: true},
+		"reset":    {Reset: true},
+		"cut_body": {CutBody: true},
+		"huge":     {PadBytes: 64 << 20},
+		"redirect": {Status: http.StatusMovedPermanently, Header: map[string]string{"Location": "/elsewhere"}, Body: text("")},
+
+		// Error responses.
+		"rate_limited":         wait(tooMany, "1"),
+		"rate_limited_silent":  tooMany,
+		"quota":                fails(http.StatusTooManyRequests, "insufficient_quota", "insufficient_quota", "You exceeded your current quota."),
+		"bad_key":              fails(http.StatusUnauthorized, "invalid_api_key", "", "Incorrect API key provided: {key}."),
+		"forbidden":            fails(http.StatusForbidden, "", "permission_error", "Project has no access to model {model}."),
+		"no_model":             fails(http.StatusNotFound, "model_not_found", "", "The model {model} does not exist."),
+		"bad_request":          fails(http.StatusBadRequest, "invalid_value", "", "Invalid value."),
+		"unprocessable":        {Status: http.StatusUnprocessableEntity, Error: &ErrorBody{Style: StyleDetailList, Message: "Input should be a valid list"}},
+		"context_openai":       fails(http.StatusBadRequest, "context_length_exceeded", "", "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."),
+		"context_vllm":         {Status: http.StatusBadRequest, Error: &ErrorBody{Style: StyleFlat, Type: "BadRequestError", Message: "This model's maximum context length is 4096 tokens. However, you requested 9001 tokens (809 in the messages, 8192 in the completion). Please reduce the length of the messages or completion."}},
+		"context_llamacpp":     {Status: http.StatusBadRequest, Body: text(`{"error":{"code":400,"message":"the request exceeds the available context size. try increasing the context size or enable context shift","type":"exceed_context_size_error","n_prompt_tokens":9001,"n_ctx":4096}}`)},
+		"too_large":            {Status: http.StatusRequestEntityTooLarge, Error: &ErrorBody{Style: StyleHTML}},
+		"request_timeout":      {Status: http.StatusRequestTimeout, Error: &ErrorBody{Style: StyleEmpty}},
+		"server_error":         fails(http.StatusInternalServerError, "", "", "The server had an error while processing your request."),
+		"bad_gateway":          {Status: http.StatusBadGateway, Error: &ErrorBody{Style: StyleHTML}},
+		"overloaded":           wait(fails(http.StatusServiceUnavailable, "", "", "The engine is currently overloaded."), "1"),
+		"content_filter_azure": fails(http.StatusBadRequest, "content_filter", "", "The response was filtered due to the prompt triggering content management policy."),
+
+		// Status 200 that is no completion.
+		"ok_error":      {Body: text(`{"error":{"message":"upstream failed","type":"server_error","code":502}}`)},
+		"ok_error_flat": {Body: text(`{"object":"error","message":"upstream failed","code":500}`)},
+		"ok_html":       {ContentType: "text/html", Body: text("<html><body>Please sign in to the network.</body></html>")},
+		"ok_empty":      {Body: text("")},
+		"ok_null":       {Body: text("null")},
+		"ok_list":       {Body: text("[]")},
+		"ok_array_body": {Body: text(`[{"error":{"message":"upstream failed"}}]`)},
+		"no_choices":    {NoChoices: true},
+
+		// What the model writes.
+		"prose":             content("Sure! The text speaks of several people, among them Ada Lovelace."),
+		"list":              content(`[{"name":"Ada","type":"person","description":"","confidence":1,"quote":"Ada"}]`),
+		"empty_object":      content("{}"),
+		"no_relationships":  content(`{"entities":[]}`),
+		"truncated_json":    {CutContent: true},
+		"trailing_comma":    content(`{"entities":[],"relationships":[],}`),
+		"fence":             {Prefix: "```json\n", Suffix: "\n```"},
+		"think":             {Prefix: "<think>Who is named here?</think>\n"},
+		"think_unopened":    {Prefix: "hmm, who is named here?</think>"},
+		"nothing_found":     content(`{"entities":[],"relationships":[]}`),
+		"empty":             content(""),
+		"blank":             content(" \n\t"),
+		"null_content":      {ContentNull: true},
+		"array_content":     {ContentArray: true},
+		"reasoning_only":    {ReasoningField: "reasoning_content"},
+		"reasoning_only_2":  {ReasoningField: "reasoning"},
+		"refusal":           {Refusal: "I'm sorry, I can't help with that.", ContentNull: true},
+		"content_filter":    {FinishReason: text("content_filter"), ContentNull: true},
+		"length":            {CutContent: true, FinishReason: text("length")},
+		"length_empty":      {Content: text(""), FinishReason: text("length")},
+		"tool_calls":        {ToolCall: true, FinishReason: text("tool_calls")},
+		"no_finish":         {OmitFinish: true},
+		"null_finish":       {FinishReason: text("")},
+		"odd_finish":        {FinishReason: text("eos")},
+		"no_usage":          {OmitUsage: true},
+		"negative_usage":    {Usage: []byte(`{"prompt_tokens":-5,"completion_tokens":-1,"total_tokens":-6}`)},
+		"absurd_usage":      {Usage: []byte(`{"prompt_tokens":1e15,"completion_tokens":9007199254740993,"total_tokens":0}`)},
+		"wrong_type_usage":  {Usage: []byte(`{"prompt_tokens":"many","completion_tokens":null}`)},
+		"truncated_prompt":  {Usage: []byte(`{"prompt_tokens":8,"completion_tokens":10,"total_tokens":18}`)},
+		"invented_entities": content(`{"entities":[{"name":"Zebulon Quux","type":"person","description":"","confidence":1,"quote":"Zebulon Quux"}],"relationships":[]}`),
+	}
+}

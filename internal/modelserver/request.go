@@ -1,0 +1,61 @@
+package modelserver
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Request is what one chat completion asked.
+type Request struct {
+	Seq    int       // counts from 1
+	At     time.Time // when its body had arrived
+	Model  string
+	System string // the first system message
+	Text   string // the last user message
+	Format string // response_format.type, "" if there was none
+	Schema string // name of the JSON schema
+	Key    string // the bearer token; never put into a Record
+	Body   []byte // as received
+}
+
+// expand fills in what servers echo.
+func (r Request) expand(s string) string {
+	return strings.NewReplacer("{key}", r.Key, "{text}", r.Text, "{model}", r.Model).Replace(s)
+}
+
+// parse reads the fields that matter here; what is absent stays empty.
+func (r *Request) parse() error {
+	var body struct {
+		Model    string `json:"model"`
+		Messages []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+		ResponseFormat struct {
+			Type       string `json:"type"`
+			JSONSchema struct {
+				Name string `json:"name"`
+			} `json:"json_schema"`
+		} `json:"response_format"`
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return err
+	}
+	r.Model = body.Model
+	r.Format = body.ResponseFormat.Type
+	r.Schema = body.ResponseFormat.JSONSchema.Name
+	for _, m := range body.Messages {
+		var content string
+		if json.Unmarshal(m.Content, &content) != nil {
+			continue // content in parts: none of our clients sends that
+		}
+		switch {
+		case m.Role == "user":
+			r.Text = content
+		case m.Role == "system" && r.System == "":
+			r.System = content
+		}
+	}
+	return nil
+}
