@@ -1,0 +1,79 @@
+package publish
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// InputError is a file or document that was refused. Nothing has been sent.
+type InputError struct {
+	Source string // file as the caller named it, "-" for standard input
+	Line   int    // 1-based, 0 if it does not matter
+	Offset int64  // byte position in the source, 0-based; -1 if it does not matter
+	Reason string // what is wrong and, where there is one, what to do
+	Err    error  // cause, may be nil
+}
+
+func (e *InputError) Error() string {
+	var at strings.Builder
+	at.WriteString(e.Source)
+	if e.Line > 0 {
+		fmt.Fprintf(&at, ":%d", e.Line)
+	}
+	if e.Offset >= 0 {
+		fmt.Fprintf(&at, ": byte %d", e.Offset)
+	}
+	return at.String() + ": " + e.Reason
+}
+
+func (e *InputError) Unwrap() error { return e.Err }
+
+// ConfigError is an argument that a constructor cannot work with.
+type ConfigError struct {
+	Argument string
+	Problem  string
+}
+
+func (e *ConfigError) Error() string { return "publish: " + e.Argument + ": " + e.Problem }
+
+// ConflictError is a document whose id has results of another text, or of the
+// same text split another way. Nothing has been sent: mixing them would give a
+// graph of neither.
+type ConflictError struct {
+	Source     string
+	DocumentID string
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%s: document %q has results of another text or of other chunk sizes: publish it under another id or with the sizes used before",
+		e.Source, e.DocumentID)
+}
+
+// SendError is a stream that did not take a chunk. What was sent before stays
+// sent; publishing the same input again goes on where this ended.
+type SendError struct {
+	DocumentID string
+	Index      int
+	Err        error
+}
+
+func (e *SendError) Error() string {
+	return fmt.Sprintf("chunk %d of document %q was not sent: %v; run the same command again to go on", e.Index, e.DocumentID, e.Err)
+}
+
+func (e *SendError) Unwrap() error { return e.Err }
+
+// WaitError is a wait that ended before every chunk had a result or a dead
+// letter.
+type WaitError struct {
+	Open  int           // chunks without either
+	After time.Duration // how long it waited
+	Err   error         // why it ended
+}
+
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("%d chunks have neither a result nor a dead letter after %s", e.Open, e.After.Round(time.Millisecond))
+}
+
+func (e *WaitError) Unwrap() error { return e.Err }

@@ -1,0 +1,134 @@
+package publish
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+)
+
+// readLines takes every line of a file as one document, a JSON object of the
+// form {document_id, title, uri, domain, metadata, text}. Blank lines are
+// skipped. An unknown field is refused: it is a misspelt one more often than
+// one to be ignored.
+func readLines(name string, in io.Reader) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		lines := bufio.NewReaderSize(in, 1<<16)
+		documents := 0
+		var start int64
+		for number := 1; ; number++ {
+			raw, err := nextLine(lines)
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(Item{}, &InputError{Source: name, Line: number, Offset: -1, Reason: cause(err), Err: err})
+				return
+			}
+			line := raw
+			if number == 1 {
+				line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+			}
+			if len(bytes.TrimSpace(line)) > 0 {
+				doc, refusal := decodeLine(line)
+				if refusal != nil {
+					refusal.Source, refusal.Line = name, number
+					if refusal.Offset >= 0 {
+						refusal.Offset += start + int64(len(raw)-len(line))
+					}
+					yield(Item{}, refusal)
+					return
+				}
+				documents++
+				if !yield(Item{Document: doc, Source: name, Line: number}, nil) {
+					return
+				}
+			}
+			if err != nil {
+				break
+			}
+			start += int64(len(raw))
+		}
+		if documents == 0 {
+			yield(Item{}, &InputError{Source: name, Offset: -1, Reason: "blank: there is no document in it"})
+		}
+	}
+}
+
+// nextLine reads up to and including the next newline, or to the end of the
+// file, which it reports as io.EOF together with what was left.
+func nextLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > MaxSourceBytes {
+			return nil, fmt.Errorf("larger than %d bytes", MaxSourceBytes)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// decodeLine reads one document. The offset of a refusal counts from the
+// beginning of the line.
+func decodeLine(line []byte) (extraction.Document, *InputError) {
+	// encoding/json would replace what is not UTF-8 without a word.
+	if flaw := findFlaw(line); flaw != nil {
+		return extraction.Document{}, &InputError{Offset: flaw.offset, Reason: flaw.reason}
+	}
+	in := json.NewDecoder(bytes.NewReader(line))
+	in.DisallowUnknownFields()
+	var doc *extraction.Document
+	if err := in.Decode(&doc); err != nil {
+		return extraction.Document{}, &InputError{Offset: jsonOffset(err), Reason: jsonReason(err), Err: err}
+	}
+	if doc == nil {
+		return extraction.Document{}, &InputError{Offset: -1, Reason: "null: want an object with at least \"text\""}
+	}
+	if rest := bytes.TrimSpace(line[in.InputOffset():]); len(rest) > 0 {
+		return extraction.Document{}, &InputError{Offset: in.InputOffset(), Reason: "more than one JSON value on the line"}
+	}
+	if flaw := findFlaw([]byte(doc.Text)); flaw != nil {
+		reason := "text: " + flaw.reason
+		if flaw.offset >= 0 {
+			reason = fmt.Sprintf("text, byte %d: %s", flaw.offset, flaw.reason)
+		}
+		return extraction.Document{}, &InputError{Offset: -1, Reason: reason}
+	}
+	if strings.ContainsRune(doc.ID, 0) {
+		return extraction.Document{}, &InputError{Offset: -1, Reason: "document_id: a NUL byte"}
+	}
+	return *doc, nil
+}
+
+func jsonOffset(err error) int64 {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return max(0, syntax.Offset-1)
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return max(0, wrong.Offset-1)
+	}
+	return -1
+}
+
+func jsonReason(err error) string {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return fmt.Sprintf("a JSON %s: want an object with at least \"text\"", wrong.Value)
+		}
+		return fmt.Sprintf("field %q must not be a JSON %s", wrong.Field, wrong.Value)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return "not JSON: it ends too early"
+	}
+	reason := strings.TrimPrefix(err.Error(), "json: ")
+	if strings.HasPrefix(reason, "unknown field") {
+		return reason + ": known are document_id, title, uri, domain, metadata and text"
+	}
+	return "not JSON: " + reason
+}
