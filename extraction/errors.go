@@ -80,3 +80,28 @@ func (e *ProviderError) Is(target error) bool {
 type BlankTextError struct{}
 
 func (BlankTextError) Error() string { return "text is blank" }
+
+// Reasons of an [InvalidTextError].
+const (
+	ReasonInvalidUTF8 = "invalid UTF-8"
+	ReasonNUL         = "NUL character"
+)
+
+// InvalidTextError is returned, before any model is asked, for a text that is
+// not clean UTF-8: every offset of the result would be wrong.
+type InvalidTextError struct {
+	Offset int    // byte at which the text goes wrong
+	Reason string // [ReasonInvalidUTF8] or [ReasonNUL]
+}
+
+func (e *InvalidTextError) Error() string {
+	return fmt.Sprintf("text has %s at byte %d", e.Reason, e.Offset)
+}
+
+// ArgumentError is returned by constructors: which argument is wrong and why.
+type ArgumentError struct {
+	Argument string
+	Reason   string
+}
+
+func (e *ArgumentError) Error() string { return e.Argument + " " + e.Reason }

@@ -1,0 +1,93 @@
+package extraction
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// NormalizeName is the form under which two spellings of a name are one name:
+// Unicode NFKC, case folded, white space collapsed, typographic quotes and
+// dashes as ASCII, invisible characters left out. It is idempotent, and empty
+// for a name without anything visible.
+func NormalizeName(name string) string {
+	if plain(name) {
+		return name
+	}
+	n := fold(name)
+	// What an invisible character kept apart may compose now.
+	if !norm.NFKC.IsNormalString(n) {
+		n = fold(norm.NFKC.String(n))
+	}
+	return n
+}
+
+// plain reports whether s is its own folded form at first sight.
+func plain(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+		case c == ' ' && 0 < i && i < len(s)-1 && s[i-1] != ' ':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// maxTypeRunes bounds a normalised type.
+const maxTypeRunes = 64
+
+// NormalizeType turns a type into lower snake case: "Works For", "WorksFor" and
+// "works-for" are all works_for. The answer holds only letters, digits and
+// single underscores between them, at most 64 runes, so that no exporter can
+// stumble over it; it is empty if the type has no letter and no digit.
+func NormalizeType(typ string) string {
+	var b strings.Builder
+	runes, gap, lower := 0, false, false
+	for _, r := range norm.NFKC.String(typ) {
+		letter := unicode.IsLetter(r) || unicode.IsNumber(r)
+		if !letter && !(unicode.IsMark(r) && runes > 0 && !gap) {
+			gap = true
+			continue
+		}
+		if runes > 0 && (gap || lower && unicode.IsUpper(r)) {
+			if runes+2 > maxTypeRunes {
+				break
+			}
+			b.WriteByte('_')
+			runes++
+		}
+		gap, lower = false, unicode.IsLower(r)
+		if runes == maxTypeRunes {
+			break
+		}
+		b.WriteRune(unicode.ToLower(unicode.ToUpper(r)))
+		runes++
+	}
+	return norm.NFC.String(b.String())
+}
+
+// EntityID names an entity for good: the same tenant, normalised name and
+// normalised type give the same ID in every chunk, run and process, and another
+// tenant never gives it.
+func EntityID(tenant, name, typ string) string {
+	return "ent_" + digest(tenant, NormalizeName(name), NormalizeType(typ))
+}
+
+// RelationshipID names a relationship of two entities of a tenant for good, in
+// the same way.
+func RelationshipID(tenant, sourceID, typ, targetID string) string {
+	return "rel_" + digest(tenant, sourceID, NormalizeType(typ), targetID)
+}
+
+// digest is 128 bits over the parts. Only the first part may hold a NUL, so no
+// two lists of parts are joined to the same bytes.
+func digest(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
