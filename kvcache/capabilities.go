@@ -2,6 +2,7 @@ package kvcache
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -46,19 +47,72 @@ type Versioned interface {
 
 // Quota says how much one window of a [Ledger] may hold.
 type Quota struct {
-	Window   time.Duration // span of the sliding window, positive
+	Window   time.Duration // span of the sliding window, positive, at most [MaxWindow]
 	Requests int64         // admissions per window; 0 is unlimited
 	Tokens   int64         // tokens per window; 0 is unlimited
+}
+
+const (
+	// MaxWindow is the widest window, and the longest cool-down, of a [Ledger].
+	MaxWindow = 31 * 24 * time.Hour
+
+	// MaxTokens is the most that one request may cost.
+	MaxTokens = 1 << 40
+)
+
+// Ask is one question to a [Ledger].
+type Ask struct {
+	Quota  Quota
+	Tokens int64 // what the request costs, or is estimated to cost; at most Quota.Tokens where that is limited
+
+	// Waiter, if not empty, names who will come back after a refusal. Each
+	// waiter is then told an instant of its own, behind those who were refused
+	// before it, and hears the same instant again when it asks early. Slots
+	// are advice: they are kept by the process that gave them, take nothing
+	// from the window and end when their instant is reached.
+	Waiter string
+}
+
+// Check returns [ErrInvalidAsk] or [ErrExceedsQuota] for a question that has no
+// answer.
+func (a Ask) Check() error {
+	if err := a.Quota.Check(); err != nil {
+		return err
+	}
+	if a.Tokens < 0 || a.Tokens > MaxTokens {
+		return fmt.Errorf("%w: %d tokens", ErrInvalidAsk, a.Tokens)
+	}
+	if a.Quota.Tokens > 0 && a.Tokens > a.Quota.Tokens {
+		return fmt.Errorf("%w: %d tokens of %d", ErrExceedsQuota, a.Tokens, a.Quota.Tokens)
+	}
+	return nil
+}
+
+// Check returns [ErrInvalidAsk] for a quota that means nothing.
+func (q Quota) Check() error {
+	switch {
+	case q.Window <= 0 || q.Window > MaxWindow:
+		return fmt.Errorf("%w: window of %v", ErrInvalidAsk, q.Window)
+	case q.Requests < 0:
+		return fmt.Errorf("%w: quota of %d requests", ErrInvalidAsk, q.Requests)
+	case q.Tokens < 0:
+		return fmt.Errorf("%w: quota of %d tokens", ErrInvalidAsk, q.Tokens)
+	}
+	return nil
 }
 
 // Admission is the answer to one [Ledger.Admit].
 type Admission struct {
 	Admitted bool
+
 	// RetryAfter is, for a refusal, how long from now until the same question
-	// would be answered with yes if nobody else asked.
+	// would be answered with yes if nobody else asked, or until the slot of
+	// [Ask.Waiter].
 	RetryAfter time.Duration
-	// ID names what was admitted, for [Ledger.Settle].
-	ID string
+
+	// ID names what was admitted, for [Ledger.Settle]. 0 means that nothing was
+	// recorded, because the quota is unlimited.
+	ID uint64
 }
 
 // Standing is what a window holds at one instant, a snapshot.
@@ -70,20 +124,26 @@ type Standing struct {
 
 // Ledger is an optional capability of a cache: it admits to a sliding window in
 // one atomic step, requests and tokens together or not at all, by the store's
-// own clock, so that in ANY span of Window no more than the quota is admitted,
-// whatever the number of processes and however wrong their clocks.
+// own clock, so that in ANY span of Window, half open, no more than the quota is
+// admitted, whatever the number of processes and however wrong their clocks.
 //
-// A ledger, a value and a hit series may share a key.
+// The quota belongs to the question, not to the key, and may change from one to
+// the next. An unlimited quota admits unless the key is cooling down, and records
+// nothing. A ledger, a value and a hit series may share a key without
+// colliding; Delete leaves the ledger alone.
+//
+// Every method is safe for concurrent use.
 type Ledger interface {
-	// Admit takes one request and tokens from key's window, or nothing.
-	Admit(ctx context.Context, key string, q Quota, tokens int64) (Admission, error)
+	// Admit takes one request and its tokens from key's window, or nothing.
+	// After an error nothing may be used, though it may have been taken.
+	Admit(ctx context.Context, key string, ask Ask) (Admission, error)
 
 	// Settle replaces the tokens of the admission id by what was really used,
 	// more or less. An id that has left the window is not an error.
-	Settle(ctx context.Context, key, id string, tokens int64) error
+	Settle(ctx context.Context, key string, id uint64, tokens int64) error
 
 	// Cool refuses every admission to key for d from now. A cool-down is only
-	// ever extended, never cut short.
+	// ever extended, never cut short. A d of 0 or less does nothing.
 	Cool(ctx context.Context, key string, d time.Duration) error
 
 	// Peek reads the window without taking anything.

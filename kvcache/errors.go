@@ -13,6 +13,14 @@ var (
 	// ErrDuplicateKey: one swap named a key twice. Nothing was written.
 	ErrDuplicateKey = errors.New("kvcache: key named twice in one swap")
 
+	// ErrInvalidAsk: a question to a [Ledger] had a window, a quota or a cost
+	// that means nothing.
+	ErrInvalidAsk = errors.New("kvcache: invalid question to a ledger")
+
+	// ErrExceedsQuota: a request costs more tokens than its whole window may
+	// hold. It can never be admitted; waiting does not help.
+	ErrExceedsQuota = errors.New("kvcache: request exceeds the quota of a whole window")
+
 	// ErrClosed: the cache has been closed.
 	ErrClosed = errors.New("kvcache: closed")
 

@@ -25,6 +25,8 @@ type Memory struct {
 	hand    int       // where in order the sweep goes on
 	version uint64    // of the latest write to any key
 	floor   uint64    // no forgotten record had a later version
+
+	admissions uint64 // id of the latest admission to any ledger
 }
 
 // record is what the cache knows of one key.
@@ -38,6 +40,8 @@ type record struct {
 	version  uint64
 
 	hits []hit // ascending by instant
+
+	book *book // see [Ledger]; nil until the first question
 
 	// A record that was read by Load stays a while even without content, so
 	// that its version can be compared; see sweep.

@@ -29,10 +29,11 @@ func (m *Memory) sweep(now time.Duration) {
 		r := m.order[m.hand]
 		m.expireAt(r, now)
 		r.forgetHits(now)
+		r.forgetBook(now)
 		if r.loaded {
 			r.loaded, r.keepUntil = false, deadlineAfter(now, versionMemory)
 		}
-		if r.present || len(r.hits) > 0 || r.keepUntil > now {
+		if r.present || len(r.hits) > 0 || r.book != nil || r.keepUntil > now {
 			m.hand++
 			continue
 		}

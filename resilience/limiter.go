@@ -1,0 +1,255 @@
+package resilience
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/weirkeeper/weirkeeper/kvcache"
+)
+
+// Limiter admits calls of tenants to their sliding windows: at most
+// Limits.Requests, and Limits.Tokens, in any span of Limits.Window.
+//
+// Over a cache with [kvcache.Ledger], such as the default in memory or natskv,
+// that is exact for everybody who shares the cache, by the store's clock.
+// Over any other [kvcache.HitWindow] it is exact for the callers of one Limiter;
+// several of them on one cache, in one process or in many, count before they
+// record and may together exceed the limit when they ask at the same moment.
+// Such a cache holds no tokens, its clock is [LimiterConfig].Clock, cool-downs
+// reach this Limiter only, and all refused callers are told the same instant.
+//
+// Safe for concurrent use.
+type Limiter struct {
+	ledger    kvcache.Ledger
+	exact     bool // ledger is the cache's own
+	limits    Limits
+	limitsFor func(tenant string) (Limits, bool)
+	prefix    string
+	close     func() error
+}
+
+// Unlimited as Limits.Requests admits any number of requests.
+const Unlimited = math.MaxInt64
+
+// DefaultWindow stands for a Limits.Window of 0.
+const DefaultWindow = 60 * time.Second
+
+// Limits of one tenant.
+type Limits struct {
+	Requests int64         // per window; required, positive, or [Unlimited]
+	Tokens   int64         // per window; 0 is no limit
+	Window   time.Duration // 0 is [DefaultWindow]
+}
+
+// LimiterConfig configures a [Limiter].
+type LimiterConfig struct {
+	// Cache holds the windows. It stays open when the limiter is closed. Nil: a
+	// cache in memory of the limiter's own.
+	Cache kvcache.HitWindow
+
+	// Limits of every tenant that LimitsFor does not name. Required.
+	Limits Limits
+
+	// LimitsFor returns the limits of a tenant, if it has its own. It is asked
+	// on every call and may answer differently while running; it must be quick and
+	// safe for concurrent use. Nil: Limits for everyone.
+	LimitsFor func(tenant string) (Limits, bool)
+
+	// Prefix goes before each tenant to form its key. Limiters with different
+	// prefixes share a cache without sharing an allowance. Default: none.
+	Prefix string
+
+	// Clock is the time of a cache that has no clock of its own: the one in
+	// memory, or a HitWindow without Ledger. Default: time.Now.
+	Clock func() time.Time
+}
+
+// NewLimiter returns a limiter, or a [*ConfigError] that names the argument.
+func NewLimiter(cfg LimiterConfig) (*Limiter, error) {
+	if err := cfg.Limits.check("Limits"); err != nil {
+		return nil, err
+	}
+	clock := cfg.Clock
+	if clock == nil {
+		clock = time.Now
+	}
+	l := &Limiter{limits: cfg.Limits, limitsFor: cfg.LimitsFor, prefix: cfg.Prefix, close: func() error { return nil }}
+	if cfg.Cache == nil {
+		own := kvcache.NewMemory(kvcache.WithClock(clock))
+		l.ledger, l.exact, l.close = own, true, own.Close
+		return l, nil
+	}
+	if l.ledger, l.exact = cfg.Cache.(kvcache.Ledger); l.exact {
+		return l, nil
+	}
+	if cfg.Limits.Tokens > 0 {
+		return nil, errNoTokens("Limits.Tokens")
+	}
+	l.ledger = newHitLedger(cfg.Cache, clock)
+	return l, nil
+}
+
+// AcquireOption adjusts one [Limiter.Acquire].
+type AcquireOption func(*kvcache.Ask)
+
+// WithWaiter names who will come back if this call is refused, such as a
+// message's id. Each of many refused waiters is told an instant of its own
+// instead of all the same one, and hears its instant again if it asks early.
+func WithWaiter(id string) AcquireOption {
+	return func(ask *kvcache.Ask) { ask.Waiter = id }
+}
+
+// Acquire admits one call of tenant that will use about tokens, or nothing of
+// it. Where tokens are not limited they are not counted either.
+//
+// A refusal is a [*RateLimitExceeded] with the time to wait. It records nothing,
+// so asking again does not make the wait longer. A call that could never be
+// admitted is a [*RequestExceedsWindow]; a store that cannot be asked is a
+// [*StoreError]; limits that mean nothing are a [*ConfigError].
+func (l *Limiter) Acquire(ctx context.Context, tenant string, tokens int64, opts ...AcquireOption) (*Grant, error) {
+	quota, err := l.quota(tenant)
+	if err != nil {
+		return nil, err
+	}
+	if tokens < 0 || tokens > kvcache.MaxTokens {
+		return nil, &ConfigError{Argument: "tokens", Problem: "must be from 0 to 2^40"}
+	}
+	if quota.Tokens == 0 {
+		tokens = 0
+	} else if tokens > quota.Tokens {
+		return nil, &RequestExceedsWindow{Tokens: tokens, Limit: quota.Tokens}
+	}
+	ask := kvcache.Ask{Quota: quota, Tokens: tokens}
+	if len(opts) > 0 {
+		ask = withOptions(ask, opts)
+	}
+	key := l.prefix + tenant
+	admission, err := l.ledger.Admit(ctx, key, ask)
+	if err != nil {
+		return nil, storeError(ctx, "limiter acquire", err)
+	}
+	if !admission.Admitted {
+		return nil, &RateLimitExceeded{Tenant: tenant, RetryAfter: max(0, admission.RetryAfter)}
+	}
+	return &Grant{ledger: l.ledger, key: key, id: admission.ID, tokens: tokens, counted: quota.Tokens > 0}, nil
+}
+
+// withOptions is apart so that ask stays off the heap where there are none.
+func withOptions(ask kvcache.Ask, opts []AcquireOption) kvcache.Ask {
+	for _, opt := range opts {
+		opt(&ask)
+	}
+	return ask
+}
+
+// Remaining returns how many more calls of tenant would be admitted now, a
+// snapshot for backpressure and never a permission. It is 0 while the tenant
+// cools down or has no tokens left, and [math.MaxInt] where nothing is limited.
+func (l *Limiter) Remaining(ctx context.Context, tenant string) (int, error) {
+	quota, err := l.quota(tenant)
+	if err != nil {
+		return 0, err
+	}
+	standing, err := l.ledger.Peek(ctx, l.prefix+tenant, quota)
+	if err != nil {
+		return 0, storeError(ctx, "limiter remaining", err)
+	}
+	switch {
+	case standing.RetryAfter > 0, quota.Tokens > 0 && standing.Tokens >= quota.Tokens:
+		return 0, nil
+	case quota.Requests == 0:
+		return math.MaxInt, nil
+	}
+	return int(min(max(0, quota.Requests-standing.Requests), math.MaxInt)), nil
+}
+
+// Cool refuses every call of tenant for d from now, for everybody who shares
+// the cache: its server has said so. A cool-down is only ever extended.
+func (l *Limiter) Cool(ctx context.Context, tenant string, d time.Duration) error {
+	if err := l.ledger.Cool(ctx, l.prefix+tenant, d); err != nil {
+		return storeError(ctx, "limiter cool", err)
+	}
+	return nil
+}
+
+// Close releases the limiter's own cache, and leaves one that was handed in
+// alone. Closing twice is safe.
+func (l *Limiter) Close() error { return l.close() }
+
+// Grant is one admitted call.
+type Grant struct {
+	ledger  kvcache.Ledger
+	key     string
+	id      uint64
+	tokens  int64
+	counted bool
+}
+
+// Settle replaces the estimate of tokens by what the call really used, more or
+// less. Without it the estimate stands.
+func (g *Grant) Settle(ctx context.Context, tokens int64) error {
+	if !g.counted || tokens == g.tokens {
+		return nil
+	}
+	if tokens < 0 || tokens > kvcache.MaxTokens {
+		return &ConfigError{Argument: "tokens", Problem: "must be from 0 to 2^40"}
+	}
+	if err := g.ledger.Settle(ctx, g.key, g.id, tokens); err != nil {
+		return storeError(ctx, "limiter settle", err)
+	}
+	return nil
+}
+
+// quota returns what tenant may use, checked.
+func (l *Limiter) quota(tenant string) (kvcache.Quota, error) {
+	limits := l.limits
+	if l.limitsFor != nil {
+		if own, ok := l.limitsFor(tenant); ok {
+			if err := own.check("LimitsFor"); err != nil {
+				return kvcache.Quota{}, err
+			}
+			if own.Tokens > 0 && !l.exact {
+				return kvcache.Quota{}, errNoTokens("LimitsFor.Tokens")
+			}
+			limits = own
+		}
+	}
+	q := kvcache.Quota{Window: limits.Window, Requests: limits.Requests, Tokens: limits.Tokens}
+	if q.Window == 0 {
+		q.Window = DefaultWindow
+	}
+	if q.Requests == Unlimited {
+		q.Requests = 0
+	}
+	return q, nil
+}
+
+// check names the field of argument that means nothing. An allowance of zero is
+// nearly always a variable that was not set, so it is an error as well.
+func (l Limits) check(argument string) error {
+	switch {
+	case l.Requests <= 0:
+		return &ConfigError{Argument: argument + ".Requests", Problem: "must be positive, or Unlimited"}
+	case l.Tokens < 0:
+		return &ConfigError{Argument: argument + ".Tokens", Problem: "must not be negative"}
+	case l.Window < 0:
+		return &ConfigError{Argument: argument + ".Window", Problem: "must be positive, or 0 for the default"}
+	case l.Window > kvcache.MaxWindow:
+		return &ConfigError{Argument: argument + ".Window", Problem: "must be at most 31 days"}
+	}
+	return nil
+}
+
+func errNoTokens(argument string) error {
+	return &ConfigError{Argument: argument, Problem: "cannot be limited with this cache: it has no kvcache.Ledger, and hits have no size"}
+}
+
+// storeError leaves the caller's own cancellation as it is.
+func storeError(ctx context.Context, op string, err error) error {
+	if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
+		return cause
+	}
+	return &StoreError{Op: op, Err: err}
+}
