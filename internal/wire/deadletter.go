@@ -1,0 +1,193 @@
+package wire
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+)
+
+// Kinds of dead letters beyond those of [extraction.Kind].
+const (
+	KindInvalidMessage    = "invalid_message"
+	KindAttemptsExhausted = "attempts_exhausted"
+	KindDeadline          = "deadline"
+)
+
+// IsDeadKind reports whether kind is one that a dead letter may have.
+func IsDeadKind(kind string) bool {
+	switch kind {
+	case KindInvalidMessage, KindAttemptsExhausted, KindDeadline,
+		string(extraction.KindMalformed), string(extraction.KindEmpty), string(extraction.KindTruncated),
+		string(extraction.KindRefused), string(extraction.KindContextTooLong), string(extraction.KindInvalidRequest):
+		return true
+	}
+	return false
+}
+
+// DeadLetter is why and when a message was set aside.
+type DeadLetter struct {
+	Kind           string    `json:"kind"`
+	Error          string    `json:"error"` // at most 512 bytes on the wire, one line, secrets blotted out
+	Attempts       int       `json:"attempts"`
+	Deliveries     int       `json:"deliveries"`
+	OriginSubject  string    `json:"origin_subject"`
+	OriginSequence uint64    `json:"origin_sequence"` // in the stream of OriginSubject
+	FailedAt       time.Time `json:"failed_at"`
+}
+
+// Header is the header of the dead letter: the original's, without what was an
+// instruction to the server, and what this letter says.
+func (d DeadLetter) Header(original nats.Header) nats.Header {
+	h := nats.Header{}
+	for key, values := range original {
+		if len(key) >= 5 && strings.EqualFold(key[:5], "Nats-") {
+			continue
+		}
+		h[key] = append([]string(nil), values...)
+	}
+	if id := original.Get(nats.MsgIdHdr); id != "" {
+		h.Set(HeaderOriginMsgID, id)
+	}
+	h.Set(HeaderErrorKind, d.Kind)
+	h.Set(HeaderError, CleanError(d.Error))
+	h.Set(HeaderAttempts, strconv.Itoa(d.Attempts))
+	h.Set(HeaderDeliveries, strconv.Itoa(d.Deliveries))
+	h.Set(HeaderOriginSubject, d.OriginSubject)
+	h.Set(HeaderOriginSequence, strconv.FormatUint(d.OriginSequence, 10))
+	h.Set(HeaderFailedAt, d.FailedAt.UTC().Format(time.RFC3339Nano))
+	return h
+}
+
+// ParseDeadLetter reads what [DeadLetter.Header] wrote. The error is an
+// [*InvalidMessageError].
+func ParseDeadLetter(h nats.Header) (DeadLetter, error) {
+	d := DeadLetter{
+		Kind:          h.Get(HeaderErrorKind),
+		Error:         h.Get(HeaderError),
+		OriginSubject: h.Get(HeaderOriginSubject),
+	}
+	if !IsDeadKind(d.Kind) {
+		return DeadLetter{}, invalid("%s is %q, not a kind of dead letter", HeaderErrorKind, clip(d.Kind, 64))
+	}
+	var err error
+	if d.Attempts, err = strconv.Atoi(h.Get(HeaderAttempts)); err != nil || d.Attempts < 0 {
+		return DeadLetter{}, invalid("%s is not a count", HeaderAttempts)
+	}
+	if d.Deliveries, err = strconv.Atoi(h.Get(HeaderDeliveries)); err != nil || d.Deliveries < 0 {
+		return DeadLetter{}, invalid("%s is not a count", HeaderDeliveries)
+	}
+	if d.OriginSequence, err = strconv.ParseUint(h.Get(HeaderOriginSequence), 10, 64); err != nil {
+		return DeadLetter{}, invalid("%s is not a sequence", HeaderOriginSequence)
+	}
+	if d.FailedAt, err = time.Parse(time.RFC3339Nano, h.Get(HeaderFailedAt)); err != nil {
+		return DeadLetter{}, invalid("%s is not an RFC 3339 time", HeaderFailedAt)
+	}
+	return d, nil
+}
+
+// FitDeadLetter makes a dead letter pass a server with the given max_payload,
+// losing as little as possible: first the body is compressed (and marked
+// Content-Encoding: gzip), which makes room in any text; only if that is not
+// enough, headers of the original's own and then the end of the body go, and
+// Weir-Body-Cut says how long the body was.
+func FitDeadLetter(msg *nats.Msg, maxPayload int64) error {
+	if payloadSize(msg) <= maxPayload {
+		return nil
+	}
+	if packed, err := pack(msg.Data); err != nil {
+		return err
+	} else if len(packed) < len(msg.Data) && msg.Header.Get(HeaderContentEncoding) == "" {
+		whole := msg.Data
+		msg.Data = packed
+		msg.Header.Set(HeaderContentEncoding, "gzip")
+		if payloadSize(msg) <= maxPayload {
+			return nil
+		}
+		msg.Data = whole
+		msg.Header.Del(HeaderContentEncoding)
+	}
+	msg.Header.Set(HeaderBodyCut, strconv.Itoa(len(msg.Data)))
+	for key := range msg.Header {
+		if !ownHeader(key) {
+			msg.Header.Del(key)
+		}
+	}
+	if over := payloadSize(msg) - maxPayload; over > 0 {
+		if over > int64(len(msg.Data)) {
+			return &TooLargeError{Size: payloadSize(msg), Limit: maxPayload}
+		}
+		msg.Data = msg.Data[:int64(len(msg.Data))-over]
+	}
+	return nil
+}
+
+func ownHeader(key string) bool {
+	switch key {
+	case HeaderErrorKind, HeaderError, HeaderAttempts, HeaderDeliveries, HeaderOriginSubject,
+		HeaderOriginSequence, HeaderFailedAt, HeaderBodyCut, HeaderContentType, nats.MsgIdHdr:
+		return true
+	}
+	return false
+}
+
+// DeadLetterBody is the body of the original message. cut is true if its end
+// was lost because it did not fit.
+func DeadLetterBody(msg *nats.Msg, maxBytes int64) (body []byte, cut bool, err error) {
+	cut = msg.Header.Get(HeaderBodyCut) != ""
+	if msg.Header.Get(HeaderContentEncoding) != "gzip" || cut {
+		return msg.Data, cut, nil
+	}
+	zr, err := gzip.NewReader(bytes.NewReader(msg.Data))
+	if err != nil {
+		return nil, cut, invalid("body is marked as gzip but is not")
+	}
+	body, err = io.ReadAll(io.LimitReader(zr, maxBytes+1))
+	if err != nil {
+		return nil, cut, invalid("body is marked as gzip but is not")
+	}
+	if int64(len(body)) > maxBytes {
+		return nil, cut, invalid("body is longer than %d bytes", maxBytes)
+	}
+	return body, cut, nil
+}
+
+func pack(body []byte) ([]byte, error) {
+	var buf bytes.Buffer
+	zw := gzip.NewWriter(&buf)
+	if _, err := zw.Write(body); err != nil {
+		return nil, err
+	}
+	if err := zw.Close(); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+const maxErrorBytes = 512
+
+// secrets matches what must not leave the process even if an error quotes it:
+// bearer tokens, API keys, and credentials in a URL.
+var secrets = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]+|\b(sk|pk)-[a-z0-9_\-]{6,}|://[^/\s@]+@|\b(api[_-]?key|token|password|secret)["']?\s*[=:]\s*["']?[^\s"',;&]+`)
+
+// CleanError makes one bounded line of an error's text, without control
+// characters and without anything that looks like a secret.
+func CleanError(text string) string {
+	text = strings.ToValidUTF8(clip(text, 8*maxErrorBytes), "\uFFFD")
+	text = secrets.ReplaceAllString(text, "[redacted]")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsGraphic(r)
+	}), " ")
+	if len(text) > maxErrorBytes {
+		text = clip(text, maxErrorBytes-len("…")) + "…"
+	}
+	return text
+}

@@ -1,0 +1,163 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// requestTimeout bounds one request to JetStream, so that a missing permission,
+// which looks like silence, is an error within a few seconds.
+const requestTimeout = 5 * time.Second
+
+// Ensure creates the streams and the limits bucket that are missing. It leaves
+// existing ones as they are: settings that Weirkeeper can live with are its
+// owner's business, and one that it cannot live with is a [*MismatchError]. A
+// request that is not answered is an [*AccessError] naming the missing right.
+// Several processes may do this at the same time.
+func Ensure(ctx context.Context, js jetstream.JetStream, n Names) error {
+	if n.ns == "" {
+		return &NamespaceError{}
+	}
+	for _, want := range n.Streams() {
+		if err := ensureStream(ctx, js, want); err != nil {
+			return err
+		}
+	}
+	return ensureLimits(ctx, js, n)
+}
+
+func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) error {
+	object := "stream " + want.Name
+	have, err := streamConfig(ctx, js, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		err = createStream(ctx, js, want)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return err
+		}
+		// Somebody else was faster.
+		have, err = streamConfig(ctx, js, want.Name)
+	}
+	if err != nil {
+		return accessError(js, object, "STREAM.INFO."+want.Name, err)
+	}
+	return checkStream(want, have)
+}
+
+func streamConfig(ctx context.Context, js jetstream.JetStream, name string) (jetstream.StreamConfig, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	stream, err := js.Stream(ctx, name)
+	if err != nil {
+		return jetstream.StreamConfig{}, err
+	}
+	return stream.CachedInfo().Config, nil
+}
+
+func createStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) error {
+	object := "stream " + want.Name
+	rctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	_, err := js.CreateStream(rctx, want)
+	var api *jetstream.APIError
+	switch {
+	case err == nil || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse):
+		return err
+	case errors.As(err, &api) && api.ErrorCode == codeSubjectsOverlap:
+		other := "another stream"
+		if name, err := js.StreamNameBySubject(rctx, want.Subjects[0]); err == nil {
+			other = "stream " + name
+		}
+		return &MismatchError{object, "subjects", strings.Join(want.Subjects, ", "), "already taken by " + other}
+	default:
+		return accessError(js, object, "STREAM.CREATE."+want.Name, err)
+	}
+}
+
+// codeSubjectsOverlap: two streams may not listen to the same subject.
+const codeSubjectsOverlap jetstream.ErrorCode = 10065
+
+// checkStream compares only what the contract depends on.
+func checkStream(want, have jetstream.StreamConfig) error {
+	object := "stream " + want.Name
+	mismatch := func(field string, want, have any) error {
+		return &MismatchError{object, field, fmt.Sprint(want), fmt.Sprint(have)}
+	}
+	for _, subject := range want.Subjects {
+		if !slices.ContainsFunc(have.Subjects, func(s string) bool { return covers(s, subject) }) {
+			return mismatch("subjects", subject, strings.Join(have.Subjects, ", "))
+		}
+	}
+	queue := want.Retention == jetstream.WorkQueuePolicy
+	switch {
+	case have.Retention != want.Retention:
+		return mismatch("retention", want.Retention, have.Retention)
+	case have.Storage != want.Storage:
+		return mismatch("storage", want.Storage, have.Storage)
+	case have.NoAck:
+		return mismatch("no_ack", false, true) // nothing would prove that a message is stored
+	case have.Sealed:
+		return mismatch("sealed", false, true)
+	case have.Mirror != nil:
+		return mismatch("mirror", "none", have.Mirror.Name)
+	case queue && have.Discard == jetstream.DiscardOld && (have.MaxMsgs > 0 || have.MaxBytes > 0 || have.MaxMsgsPerSubject > 0):
+		// A full queue must refuse new messages; it must not lose waiting ones.
+		return mismatch("discard", "DiscardNew with a limit on size", have.Discard)
+	case want.MaxMsgsPerSubject == 1 && have.DiscardNewPerSubject:
+		return mismatch("discard_new_per_subject", false, true) // a newer result could not replace an older one
+	}
+	return nil
+}
+
+// covers reports whether every subject that matches filter matches pattern.
+func covers(pattern, filter string) bool {
+	p, f := strings.Split(pattern, "."), strings.Split(filter, ".")
+	for i, token := range p {
+		switch {
+		case token == ">":
+			return len(f) > i
+		case i >= len(f):
+			return false
+		case token == "*" && f[i] != ">":
+		case token != f[i]:
+			return false
+		}
+	}
+	return len(p) == len(f)
+}
+
+func ensureLimits(ctx context.Context, js jetstream.JetStream, n Names) error {
+	object := "bucket " + n.LimitsBucket()
+	rctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	_, err := js.KeyValue(rctx, n.LimitsBucket())
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, jetstream.ErrBucketNotFound) {
+		return accessError(js, object, "STREAM.INFO.KV_"+n.LimitsBucket(), err)
+	}
+	_, err = js.CreateKeyValue(rctx, n.LimitsBucketConfig())
+	if err == nil || errors.Is(err, jetstream.ErrBucketExists) {
+		return nil
+	}
+	return accessError(js, object, "STREAM.CREATE.KV_"+n.LimitsBucket(), err)
+}
+
+// accessError names the right that a request needs. A server answers a request
+// without permission with silence, and tells the connection why beside it.
+func accessError(js jetstream.JetStream, object, request string, err error) error {
+	if last := js.Conn().LastError(); errors.Is(last, nats.ErrPermissionViolation) && errors.Is(err, context.DeadlineExceeded) {
+		err = last
+	}
+	return &AccessError{Object: object, Right: js.Options().APIPrefix + request, Err: err}
+}

@@ -1,0 +1,206 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// object is a JSON object whose members are looked at one by one: by their
+// exact names and exact types, which encoding/json on a struct does not do.
+// Members that nobody asks for are ignored.
+type object struct {
+	members map[string]json.RawMessage
+	err     error // first problem met by the getters
+}
+
+func decodeObject(body []byte) (*object, error) {
+	if !utf8.Valid(body) {
+		return nil, invalid("body is not UTF-8")
+	}
+	if !json.Valid(body) {
+		return nil, invalid("body is not JSON")
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil, invalid("body is JSON but not an object")
+	}
+	o := &object{members: map[string]json.RawMessage{}}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, invalid("body is not JSON")
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, invalid("body is not JSON")
+		}
+		name, _ := key.(string)
+		if _, twice := o.members[name]; twice {
+			return nil, invalid("member %q appears twice", clip(name, 64))
+		}
+		o.members[name] = value
+	}
+	return o, nil
+}
+
+// get decodes a member into target; absent and null leave it alone.
+func (o *object) get(name string, target any, want string) bool {
+	raw, ok := o.members[name]
+	if !ok || o.err != nil || string(raw) == "null" {
+		return false
+	}
+	if loneSurrogate(raw) {
+		o.err = invalid("%s holds half of a surrogate pair, which is no character", name)
+		return false
+	}
+	if err := json.Unmarshal(raw, target); err != nil {
+		o.err = invalid("%s is not %s", name, want)
+		return false
+	}
+	return true
+}
+
+func (o *object) str(name string) string {
+	var s string
+	o.get(name, &s, "a string")
+	return s
+}
+
+func (o *object) num(name string) (n int, given bool) {
+	given = o.get(name, &n, "a whole number")
+	return n, given
+}
+
+func (o *object) stringMap(name string) map[string]string {
+	// Pointers tell null from "": a member that is null is not a string.
+	var m map[string]*string
+	if !o.get(name, &m, "an object of strings") || m == nil {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		if v == nil {
+			o.err = invalid("%s is not an object of strings", name)
+			return nil
+		}
+		out[k] = *v
+	}
+	return out
+}
+
+// loneSurrogate reports an escape such as \ud800 without its other half, which
+// encoding/json would replace by U+FFFD without a word.
+func loneSurrogate(raw []byte) bool {
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		if raw[i+1] != 'u' {
+			i++
+			continue
+		}
+		r, ok := hex4(raw, i+2)
+		switch {
+		case !ok:
+			return false // not valid JSON; the decoder says so
+		case r >= 0xDC00 && r <= 0xDFFF:
+			return true
+		case r >= 0xD800 && r <= 0xDBFF:
+			if i+7 >= len(raw) || raw[i+6] != '\\' || raw[i+7] != 'u' {
+				return true
+			}
+			low, ok := hex4(raw, i+8)
+			if !ok || low < 0xDC00 || low > 0xDFFF {
+				return true
+			}
+			i += 11
+		default:
+			i += 5
+		}
+	}
+	return false
+}
+
+func hex4(raw []byte, at int) (rune, bool) {
+	if at+4 > len(raw) {
+		return 0, false
+	}
+	var r rune
+	for _, c := range raw[at : at+4] {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return r, true
+}
+
+// encodeJSON leaves <, > and & alone: bodies are not HTML, and every byte
+// counts toward max_payload.
+func encodeJSON(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// checkText is what every text must be: UTF-8, without NUL, something to read.
+func checkText(text string) error {
+	if err := checkString("text", text); err != nil {
+		return err
+	}
+	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
+		return invalid("text is blank")
+	}
+	return nil
+}
+
+func checkString(name, s string) error {
+	if !utf8.ValidString(s) {
+		return invalid("%s is not UTF-8", name)
+	}
+	if strings.IndexByte(s, 0) >= 0 {
+		return invalid("%s holds a NUL character", name)
+	}
+	return nil
+}
+
+func checkID(name, id string) error {
+	if len(id) > MaxIDBytes {
+		return invalid("%s is longer than %d bytes", name, MaxIDBytes)
+	}
+	return checkString(name, id)
+}
+
+func checkMetadata(m map[string]string) error {
+	for k, v := range m {
+		if err := checkString("metadata", k); err != nil {
+			return err
+		}
+		if err := checkString("metadata", v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clip shortens s to at most n bytes without splitting a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

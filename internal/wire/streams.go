@@ -1,0 +1,69 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// maxConsumers lifts the server's default of 1,000 consumers per stream, which
+// a fleet with one lane per tenant would meet.
+const maxConsumers = 100_000
+
+// Streams is the shape in which missing streams are created.
+func (n Names) Streams() []jetstream.StreamConfig {
+	return []jetstream.StreamConfig{
+		{
+			Name:         n.ChunkStream(),
+			Description:  "Weirkeeper: chunks waiting for extraction",
+			Subjects:     []string{n.ChunkFilter()},
+			Retention:    jetstream.WorkQueuePolicy,
+			Storage:      jetstream.FileStorage,
+			MaxConsumers: maxConsumers,
+			Duplicates:   2 * time.Minute, // publishing the same document again at once is free
+		},
+		{
+			Name:         n.DocumentStream(),
+			Description:  "Weirkeeper: raw documents waiting to be split",
+			Subjects:     []string{n.DocumentFilter()},
+			Retention:    jetstream.WorkQueuePolicy,
+			Storage:      jetstream.FileStorage,
+			MaxConsumers: maxConsumers,
+			Duplicates:   2 * time.Minute,
+		},
+		{
+			Name:              n.ResultStream(),
+			Description:       "Weirkeeper: one result per chunk, the newest version",
+			Subjects:          []string{n.subject(kindResults, "*.*.*")},
+			Retention:         jetstream.LimitsPolicy,
+			Storage:           jetstream.FileStorage,
+			Discard:           jetstream.DiscardOld,
+			MaxMsgsPerSubject: 1,
+			AllowDirect:       true,
+			MaxConsumers:      maxConsumers,
+		},
+		{
+			Name:         n.DeadStream(),
+			Description:  "Weirkeeper: messages that were set aside, with the reason",
+			Subjects:     []string{n.DeadFilter()},
+			Retention:    jetstream.LimitsPolicy,
+			Storage:      jetstream.FileStorage,
+			Discard:      jetstream.DiscardOld,
+			AllowDirect:  true,
+			MaxConsumers: maxConsumers,
+			// A letter is written again, under the same id, by whoever takes over
+			// from a worker that died between writing and settling.
+			Duplicates: 10 * time.Minute,
+		},
+	}
+}
+
+// LimitsBucketConfig is the shape of the bucket with the tenants' limits.
+func (n Names) LimitsBucketConfig() jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{
+		Bucket:      n.LimitsBucket(),
+		Description: "Weirkeeper: limits per tenant",
+		History:     1,
+		Storage:     jetstream.FileStorage,
+	}
+}
