@@ -1,0 +1,123 @@
+package admission
+
+import (
+	"crypto/rand"
+	"sync"
+)
+
+// State of a call. The first two are transient, the others terminal: a call
+// reaches exactly one of them and stays there.
+type State string
+
+const (
+	Pending    State = "PENDING"    // not yet admitted
+	Processing State = "PROCESSING" // admitted
+	Completed  State = "COMPLETED"
+	Failed     State = "FAILED"    // the provider or a hook failed
+	Skipped    State = "SKIPPED"   // its pre-hook said so
+	Cancelled  State = "CANCELLED" // the caller gave up
+	Aborted    State = "ABORTED"   // its deadline passed, or the controller closed
+)
+
+// Terminal reports whether a call in this state is over.
+func (s State) Terminal() bool { return s != Pending && s != Processing }
+
+// Phase is where in its life a call is, for errors and inspection.
+type Phase string
+
+const (
+	PhaseEnqueue     Phase = "enqueue"     // waiting for a place in the queue
+	PhaseRate        Phase = "rate"        // waiting for requests and tokens
+	PhaseConcurrency Phase = "concurrency" // waiting for a permit
+	PhaseHook        Phase = "hook"
+	PhaseRetryDelay  Phase = "retry_delay"
+	PhaseTransport   Phase = "transport" // an attempt that has not answered yet
+	PhaseStream      Phase = "stream"    // output has begun
+)
+
+// Call is one logical request. It runs once; its methods are safe for concurrent
+// use.
+type Call struct {
+	id       string
+	tokens   int64
+	estimate bool
+
+	mu    sync.Mutex
+	state State
+	phase Phase
+	err   error
+}
+
+// CallOption sets a property of a new call.
+type CallOption func(*Call)
+
+// WithID names the call; the default is a random id.
+func WithID(id string) CallOption { return func(c *Call) { c.id = id } }
+
+// WithTokens is the estimate that a token window is charged.
+func WithTokens(n int64) CallOption {
+	return func(c *Call) { c.tokens, c.estimate = n, true }
+}
+
+// NewCall returns a pending call.
+func NewCall(opts ...CallOption) *Call {
+	c := &Call{state: Pending, phase: PhaseEnqueue}
+	for _, opt := range opts {
+		opt(c)
+	}
+	if c.id == "" {
+		c.id = rand.Text()
+	}
+	return c
+}
+
+// ID names the call in errors, logs and hooks.
+func (c *Call) ID() string { return c.id }
+
+// State is a snapshot.
+func (c *Call) State() State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}
+
+// Phase is a snapshot; of a call that is over, the phase it ended in.
+func (c *Call) Phase() Phase {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.phase
+}
+
+// Err is why the call did not complete, nil otherwise.
+func (c *Call) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+func (c *Call) enter(p Phase) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.state.Terminal() {
+		c.phase = p
+	}
+}
+
+func (c *Call) admit() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state == Pending {
+		c.state = Processing
+	}
+}
+
+// finish moves the call to a terminal state. The first to finish owns the result;
+// later ones change nothing. It returns the error that the call ended with.
+func (c *Call) finish(s State, err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.state.Terminal() {
+		c.state, c.err = s, err
+	}
+	return c.err
+}

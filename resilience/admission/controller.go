@@ -1,0 +1,209 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Controller admits calls one after another, in the order in which they came.
+// Use one for all calls that share a limit, one-shot and streamed alike. It is
+// safe for concurrent use; [Controller.Close] it when done.
+type Controller struct {
+	cfg    config
+	places chan struct{} // one for every call in the queue: the physical bound
+
+	ctx    context.Context // ends when the controller closes, with the reason as its cause
+	cancel context.CancelCauseFunc
+
+	mu        sync.Mutex
+	owned     map[string]*Call // queued or active: from acquire to release
+	queue     []*waiter
+	active    int64
+	requests  int64 // left in this window, as are tokens
+	tokens    int64
+	windowEnd time.Time
+	sleeping  bool          // somebody sleeps until windowEnd
+	empty     chan struct{} // closed when closed and nothing is owned
+	work      sync.WaitGroup
+}
+
+// waiter is a call in the queue. Only the head is ever charged.
+type waiter struct {
+	call    *Call
+	charged bool
+	granted chan struct{} // closed under the lock, together with leaving the queue
+}
+
+// New returns a controller; see the options for the defaults.
+func New(opts ...Option) (*Controller, error) {
+	cfg := config{queueCapacity: DefaultQueueCapacity, refresh: DefaultRefresh, now: time.Now, sleep: sleep}
+	for _, opt := range opts {
+		opt(&cfg)
+	}
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	c := &Controller{
+		cfg:    cfg,
+		places: make(chan struct{}, cfg.queueCapacity),
+		owned:  map[string]*Call{},
+		empty:  make(chan struct{}),
+	}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.reset(cfg.now())
+	return c, nil
+}
+
+// acquire admits the call or ends it. Until it returns a lease the call has used
+// nothing; a lease has used its share of the window for good.
+func (c *Controller) acquire(ctx context.Context, call *Call) (*lease, error) {
+	if err := c.own(call); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
+	l := &lease{controller: c, call: call, ctx: ctx, cancel: func() { stop(); cancel(nil) }}
+
+	if err := c.wait(ctx, call); err != nil {
+		call.conclude(ctx, err)
+		l.leave(func() {})
+		return nil, call.Err()
+	}
+	call.admit()
+	return l, nil
+}
+
+// wait returns nil once the call has its share of the window and its permit.
+func (c *Controller) wait(ctx context.Context, call *Call) error {
+	if err := over(ctx); err != nil {
+		return err
+	}
+	select {
+	case c.places <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	w := &waiter{call: call, granted: make(chan struct{})}
+	call.enter(PhaseRate)
+	c.mu.Lock()
+	c.queue = append(c.queue, w)
+	c.dispatch()
+	c.mu.Unlock()
+
+	select {
+	case <-w.granted:
+		return nil
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.Index(c.queue, w)
+	if i < 0 {
+		return nil // granted at the same moment: the permit is ours and is used or released as such
+	}
+	c.queue = slices.Delete(c.queue, i, i+1)
+	<-c.places
+	if w.charged {
+		c.charge(call, -1)
+	}
+	c.dispatch()
+	return ctx.Err()
+}
+
+// dispatch grants from the head of the queue for as long as the head fits. A call
+// behind it never overtakes. The lock is held.
+func (c *Controller) dispatch() {
+	for len(c.queue) > 0 && c.ctx.Err() == nil {
+		head := c.queue[0]
+		c.refresh(c.cfg.now())
+		if !head.charged {
+			if !c.fits(head.call) {
+				c.sleepUntilRefresh()
+				return
+			}
+			c.charge(head.call, 1)
+			head.charged = true
+			head.call.enter(PhaseConcurrency)
+		}
+		if c.cfg.concurrency != nil && c.active >= *c.cfg.concurrency {
+			return // release dispatches again
+		}
+		c.active++
+		c.queue = c.queue[1:]
+		<-c.places
+		close(head.granted)
+	}
+}
+
+func (c *Controller) fits(call *Call) bool {
+	return (c.cfg.requests == nil || c.requests >= 1) && (c.cfg.tokens == nil || c.tokens >= call.tokens)
+}
+
+// charge takes (1) or gives back (-1) one request and its tokens, always both.
+func (c *Controller) charge(call *Call, sign int64) {
+	c.requests -= sign
+	c.tokens -= sign * call.tokens
+}
+
+// own makes the call inspectable, or refuses it without owning it.
+func (c *Controller) own(call *Call) error {
+	if c.cfg.tokens != nil {
+		if !call.estimate {
+			return call.finish(Failed, ErrNoTokenEstimate)
+		}
+		if call.tokens > *c.cfg.tokens {
+			return call.finish(Failed, &RequestExceedsTokenWindow{Tokens: call.tokens, Limit: *c.cfg.tokens})
+		}
+	}
+	if call.tokens < 0 {
+		return call.finish(Failed, &ConfigError{Argument: "tokens", Problem: "must not be negative"})
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
+		return call.finish(Aborted, context.Cause(c.ctx))
+	}
+	conflict := fmt.Errorf("%w: %s", ErrConflict, call.id)
+	if call.State() != Pending {
+		return conflict // it has an owner or an end already, which this changes nothing of
+	}
+	if owner, taken := c.owned[call.id]; taken {
+		if owner != call {
+			_ = call.finish(Failed, conflict)
+		}
+		return conflict
+	}
+	call.enter(PhaseEnqueue)
+	c.owned[call.id] = call
+	return nil
+}
+
+// Close refuses new calls, aborts those that wait or run, and returns when their
+// cleanup is done. Closing twice is safe; calling it from within a call is not.
+func (c *Controller) Close() error {
+	c.shut(ErrClosed)
+	<-c.empty
+	c.work.Wait()
+	return nil
+}
+
+// Err is nil while the controller admits calls, afterwards why it does not.
+func (c *Controller) Err() error { return context.Cause(c.ctx) }
+
+// Done is closed when the controller stops to admit calls.
+func (c *Controller) Done() <-chan struct{} { return c.ctx.Done() }
+
+func (c *Controller) shut(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
+		return
+	}
+	c.cancel(cause)
+	if len(c.owned) == 0 {
+		close(c.empty)
+	}
+}

@@ -1,0 +1,231 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"time"
+)
+
+// Local caps of the stages; the caller's deadline may cut each of them shorter.
+const (
+	DefaultAttemptCap   = 600 * time.Second
+	DefaultPreCreateCap = 10 * time.Second
+	DefaultHookCap      = 30 * time.Second
+)
+
+// Guard stands between an admitted call and its attempts: a circuit breaker, a
+// shared limit, retries. It runs attempt as often as it sees fit. It must return
+// the error of the last attempt in its chain, and must not retry an error with a
+// method Permanent() bool that says true.
+type Guard func(ctx context.Context, call *Call, attempt func(context.Context) error) error
+
+// Hooks observe and steer calls. Each runs under its cap and the deadline.
+type Hooks struct {
+	// PreCreate runs before a call is owned; its error is returned and the call
+	// never exists for the controller. Cap: 10 seconds.
+	PreCreate func(context.Context, *Call) error
+	// Pre runs once the call is fully admitted, before any provider work. An
+	// error fails the call, [ErrSkip] ends it as SKIPPED. Cap: 30 seconds.
+	Pre func(context.Context, *Call) error
+	// Post runs after the provider's answer. An error fails the call, except
+	// after streamed output, where it is logged. Cap: 30 seconds.
+	Post func(context.Context, *Call) error
+}
+
+// Runner takes calls through their life. It is safe for concurrent use.
+type Runner struct {
+	controller *Controller
+	guard      Guard
+	hooks      Hooks
+	attemptCap time.Duration
+	log        *slog.Logger
+}
+
+// RunnerOption configures a [Runner].
+type RunnerOption func(*Runner)
+
+// WithGuard sets the guard. By default an attempt is made once.
+func WithGuard(g Guard) RunnerOption { return func(r *Runner) { r.guard = g } }
+
+// WithHooks sets the hooks.
+func WithHooks(h Hooks) RunnerOption { return func(r *Runner) { r.hooks = h } }
+
+// WithAttemptCap bounds one attempt, a stream's whole life included. Defaults to
+// 600 seconds.
+func WithAttemptCap(d time.Duration) RunnerOption { return func(r *Runner) { r.attemptCap = d } }
+
+// WithLogger is where a hook's failure after streamed output goes. Defaults to
+// slog.Default().
+func WithLogger(l *slog.Logger) RunnerOption { return func(r *Runner) { r.log = l } }
+
+// NewRunner returns a runner over the controller, which stays the caller's to
+// close.
+func NewRunner(c *Controller, opts ...RunnerOption) (*Runner, error) {
+	if c == nil {
+		return nil, &ConfigError{Argument: "controller", Problem: "is missing"}
+	}
+	r := &Runner{controller: c, attemptCap: DefaultAttemptCap, log: slog.Default()}
+	r.guard = func(ctx context.Context, _ *Call, attempt func(context.Context) error) error { return attempt(ctx) }
+	for _, opt := range opts {
+		opt(r)
+	}
+	if r.attemptCap <= 0 {
+		return nil, &ConfigError{Argument: "attempt cap", Problem: "must be positive"}
+	}
+	if r.guard == nil || r.log == nil {
+		return nil, &ConfigError{Argument: "guard and logger", Problem: "must not be nil"}
+	}
+	return r, nil
+}
+
+// Invoke runs a one-shot call to its end and returns the attempt's value. The
+// call is terminal and released when Invoke returns (a skipped call returns the
+// zero value and no error); the error is the call's own
+// ([Call.Err]): that of the provider or a hook, a typed refusal, a
+// [*DeadlineExceeded], or the original cancellation.
+func Invoke[T any](ctx context.Context, r *Runner, call *Call, attempt func(context.Context) (T, error)) (T, error) {
+	var value T
+	err := r.supervise(ctx, call, func(ctx context.Context, _ context.CancelCauseFunc) error {
+		return r.attempts(ctx, call, func(ctx context.Context) (err error) {
+			value, err = attempt(ctx)
+			return err
+		})
+	})
+	if err != nil || call.State() != Completed {
+		var none T
+		return none, err
+	}
+	return value, nil
+}
+
+// errAbandoned ends the context of a stream whose consumer stopped reading.
+var errAbandoned = fmt.Errorf("%w: the consumer stopped reading the stream", context.Canceled)
+
+// Stream runs a streamed call while its chunks are read, and must be read once.
+// The sequence yields chunks with a nil error; if the call does not complete, its
+// last pair is an error. A consumer that stops early cancels the call; its
+// cleanup is done when the loop is left.
+//
+// An attempt that fails before its first chunk may be repeated by the guard. From
+// just before the first chunk on, whatever it is, there is no replay: a failure is
+// a [*ProviderStreamError]. A chunk with a method StreamError() error that returns
+// an error is yielded, once, and fails the call.
+func Stream[T any](ctx context.Context, r *Runner, call *Call, attempt func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		abandoned := false
+		err := r.supervise(ctx, call, func(ctx context.Context, cancel context.CancelCauseFunc) error {
+			return r.attempts(ctx, call, func(ctx context.Context) error {
+				for chunk, err := range attempt(ctx) {
+					if err != nil {
+						return afterOutput(call, err)
+					}
+					call.enter(PhaseStream)
+					if !yield(chunk, nil) {
+						abandoned = true
+						cancel(errAbandoned)
+						return errAbandoned
+					}
+					if bad, ok := any(chunk).(interface{ StreamError() error }); ok && bad.StreamError() != nil {
+						return afterOutput(call, bad.StreamError())
+					}
+				}
+				if ctx.Err() != nil { // a source that was told to stop has not reached its end
+					return afterOutput(call, ctx.Err())
+				}
+				return nil
+			})
+		})
+		if err != nil && !abandoned {
+			var none T
+			yield(none, err)
+		}
+	}
+}
+
+// afterOutput marks an error that came after the replay boundary.
+func afterOutput(call *Call, err error) error {
+	if call.Phase() != PhaseStream {
+		return err
+	}
+	return &ProviderStreamError{Err: err}
+}
+
+// supervise is the one life of a call: admitted, hooks around the work, concluded,
+// released. work gets a context that it may end itself.
+func (r *Runner) supervise(ctx context.Context, call *Call, work func(context.Context, context.CancelCauseFunc) error) error {
+	if call.State() == Pending {
+		call.enter(PhaseHook)
+		if err := r.hook(ctx, r.hooks.PreCreate, call, DefaultPreCreateCap); err != nil {
+			call.conclude(ctx, err) // never owned, but over
+			return call.Err()
+		}
+	}
+	l, err := r.controller.acquire(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer l.release()
+	ctx, cancel := context.WithCancelCause(l.ctx)
+	defer cancel(nil)
+
+	call.enter(PhaseHook)
+	err = r.hook(ctx, r.hooks.Pre, call, DefaultHookCap)
+	if err == nil {
+		err = work(ctx, cancel)
+	}
+	if err == nil {
+		err = r.post(ctx, call)
+	}
+	call.conclude(ctx, err)
+	return call.Err()
+}
+
+// attempts runs the guard around attempt, each under its cap, and keeps the phase.
+// Once output has begun no further attempt reaches the provider, whatever the
+// guard does.
+func (r *Runner) attempts(ctx context.Context, call *Call, attempt func(context.Context) error) error {
+	var last error
+	return r.guard(ctx, call, func(ctx context.Context) error {
+		if err := over(ctx); err != nil {
+			return err
+		}
+		if call.Phase() == PhaseStream {
+			return last
+		}
+		call.enter(PhaseTransport)
+		capped, cancel := context.WithTimeout(ctx, r.attemptCap)
+		defer cancel()
+		last = attempt(capped)
+		if last != nil && ctx.Err() == nil && call.Phase() != PhaseStream {
+			call.enter(PhaseRetryDelay)
+		}
+		return last
+	})
+}
+
+func (r *Runner) post(ctx context.Context, call *Call) error {
+	streamed := call.Phase() == PhaseStream
+	call.enter(PhaseHook)
+	err := r.hook(ctx, r.hooks.Post, call, DefaultHookCap)
+	if err != nil && streamed && ctx.Err() == nil {
+		r.log.Warn("post-stream hook failed; the stream stands", "call", call.ID(), "error", err)
+		return nil
+	}
+	return err
+}
+
+func (r *Runner) hook(ctx context.Context, hook func(context.Context, *Call) error, call *Call, limit time.Duration) error {
+	if hook == nil {
+		return nil
+	}
+	capped, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := hook(capped, call)
+	if err != nil && capped.Err() != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("hook took longer than %s: %w", limit, err)
+	}
+	return err
+}
