@@ -159,5 +159,16 @@ func accessError(js jetstream.JetStream, object, request string, err error) erro
 	if last := js.Conn().LastError(); errors.Is(last, nats.ErrPermissionViolation) && errors.Is(err, context.DeadlineExceeded) {
 		err = last
 	}
-	return &AccessError{Object: object, Right: js.Options().APIPrefix + request, Err: err}
+	return &AccessError{Object: object, Right: apiPrefix(js) + request, Err: err}
+}
+
+func apiPrefix(js jetstream.JetStream) string {
+	switch o := js.Options(); {
+	case o.APIPrefix != "":
+		return strings.TrimSuffix(o.APIPrefix, ".") + "."
+	case o.Domain != "":
+		return "$JS." + o.Domain + ".API."
+	default:
+		return jetstream.DefaultAPIPrefix
+	}
 }

@@ -1,0 +1,76 @@
+// Package natsflags is the part of a command line that says which NATS server to
+// use, and what its mistakes mean for the exit code.
+package natsflags
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// Flags say which NATS server to use, how, and under which names.
+type Flags struct {
+	NATSURL   string `name:"nats-url" known:"NATS_URL" group:"nats" default:"nats://127.0.0.1:4222" placeholder:"nats://127.0.0.1:4222" help:"NATS server, or several separated by commas."`
+	NATSCreds string `name:"nats-creds" known:"NATS_CREDS" group:"nats" placeholder:"FILE" help:"Credentials file with a user's JWT and seed."`
+	NATSNKey  string `name:"nats-nkey" group:"nats" placeholder:"FILE" help:"File with an NKey seed."`
+	TLSCA     string `name:"tls-ca" group:"nats" placeholder:"FILE" help:"Certificates that the server's is checked against."`
+	TLSCert   string `name:"tls-cert" group:"nats" placeholder:"FILE" help:"Client certificate; needs --tls-key."`
+	TLSKey    string `name:"tls-key" group:"nats" placeholder:"FILE" help:"Key of the client certificate."`
+	Namespace string `group:"nats" default:"weir" help:"What the names of all subjects, streams and buckets begin with. Fleets with different ones do not meet."`
+}
+
+// Names spells the subjects and streams of the namespace.
+func (f Flags) Names() (wire.Names, error) {
+	names, err := wire.NewNames(f.Namespace)
+	if err != nil {
+		return wire.Names{}, cli.Usage(fmt.Errorf("--%w", err))
+	}
+	return names, nil
+}
+
+// Options are the flags as the connection wants them; name is how the server
+// lists it.
+func (f Flags) Options(name string, logger *slog.Logger) natsconn.Options {
+	return natsconn.Options{
+		URL: f.NATSURL, Creds: f.NATSCreds, NKey: f.NATSNKey,
+		TLSCA: f.TLSCA, TLSCert: f.TLSCert, TLSKey: f.TLSKey,
+		Name: name, Logger: logger,
+	}
+}
+
+// Connect opens the connection that the flags describe, within 5 seconds.
+func (f Flags) Connect(ctx context.Context, name string, logger *slog.Logger) (*nats.Conn, error) {
+	conn, err := natsconn.Connect(ctx, f.Options(name, logger))
+	return conn, ConnectionError(err)
+}
+
+// ConnectionError marks those failures to connect that only other settings can
+// cure.
+func ConnectionError(err error) error {
+	option, isOption := errors.AsType[*natsconn.OptionError](err)
+	switch {
+	case isOption:
+		return cli.Usage(fmt.Errorf("--%w", option))
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
+		return cli.Usage(err)
+	}
+	return err
+}
+
+// Ensure creates the streams that are missing; one that cannot be lived with is
+// a mistake in the settings.
+func Ensure(ctx context.Context, js jetstream.JetStream, names wire.Names) error {
+	err := wire.Ensure(ctx, js, names)
+	if _, mismatch := errors.AsType[*wire.MismatchError](err); mismatch {
+		return cli.Usage(err)
+	}
+	return err
+}
