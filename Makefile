@@ -11,6 +11,10 @@ help: ## list the targets
 build: ## build both commands into bin/
 	$(GO) build -trimpath -o bin/ ./cmd/worker ./cmd/publisher
 
+.PHONY: tools
+tools: ## build nats-server and the nats command into bin/, in the versions that the documentation is tested with
+	$(GO) build -modfile=tools/go.mod -o bin/ github.com/nats-io/nats-server/v2 github.com/nats-io/natscli/nats
+
 .PHONY: test
 test: ## the whole suite, as in the README
 	$(GO) test ./...
