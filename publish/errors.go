@@ -37,19 +37,6 @@ type ConfigError struct {
 
 func (e *ConfigError) Error() string { return "publish: " + e.Argument + ": " + e.Problem }
 
-// ConflictError is a document whose id has results of another text, or of the
-// same text split another way. Nothing has been sent: mixing them would give a
-// graph of neither.
-type ConflictError struct {
-	Source     string
-	DocumentID string
-}
-
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s: document %q has results of another text or of other chunk sizes: publish it under another id or with the sizes used before",
-		e.Source, e.DocumentID)
-}
-
 // SendError is a stream that did not take a chunk. What was sent before stays
 // sent; publishing the same input again goes on where this ended.
 type SendError struct {

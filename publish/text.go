@@ -2,13 +2,12 @@ package publish
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"path/filepath"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 )
@@ -52,31 +51,17 @@ func findFlaw(text []byte) *flaw {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return &flaw{0, 1, "looks like UTF-16: convert it to UTF-8 first"}
 	}
-	visible := false
-	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:])
+	err := extraction.CheckText(string(text))
+	if invalid, ok := errors.AsType[*extraction.InvalidTextError](err); ok {
+		reason := fmt.Sprintf("not UTF-8 (byte 0x%02x)", text[invalid.Offset])
+		if invalid.Reason == extraction.ReasonNUL {
+			reason = "a NUL byte: this is not a text"
 		}
-		switch {
-		case r == utf8.RuneError && size == 1:
-			return flawAt(text, i, fmt.Sprintf("not UTF-8 (byte 0x%02x)", text[i]))
-		case r == 0:
-			return flawAt(text, i, "a NUL byte: this is not a text")
-		}
-		visible = visible || visibleRune(r)
-		i += size
+		line := 1 + bytes.Count(text[:invalid.Offset], []byte("\n"))
+		return &flaw{int64(invalid.Offset), line, reason}
 	}
-	if !visible {
+	if err != nil {
 		return &flaw{-1, 0, "blank: there is nothing to extract from"}
 	}
 	return nil
-}
-
-func visibleRune(r rune) bool {
-	return !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r)
-}
-
-func flawAt(text []byte, offset int, reason string) *flaw {
-	return &flaw{int64(offset), 1 + bytes.Count(text[:offset], []byte("\n")), reason}
 }

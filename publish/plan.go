@@ -1,0 +1,160 @@
+package publish
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// DefaultMaxPayload is what a NATS server takes in one message unless it is
+// configured otherwise, in bytes.
+const DefaultMaxPayload = 1 << 20
+
+// PlanConfig says how documents become messages.
+type PlanConfig struct {
+	Names    wire.Names
+	Tenant   string               // required
+	Splitter *extraction.Splitter // required
+	// DocumentID is the id of the one document. Defaults to the document's own
+	// id, or to one made of its text.
+	DocumentID string
+	// MaxPayload is what the server takes in one message, in bytes. Defaults to
+	// DefaultMaxPayload.
+	MaxPayload int64
+}
+
+// Plan is what a publication will send: every document has been read and
+// checked.
+type Plan struct {
+	Documents []PlannedDocument
+	Chunks    int
+
+	config  PlanConfig
+	sources []Source
+	byID    map[string]PlannedDocument
+}
+
+// PlannedDocument is one document of a [Plan].
+type PlannedDocument struct {
+	ID     string `json:"document_id"`
+	Title  string `json:"title,omitempty"`
+	Source string `json:"source"`
+	Line   int    `json:"line,omitempty"` // of a .jsonl file
+	Bytes  int    `json:"bytes"`
+	Chunks int    `json:"chunks"`
+
+	sha256 string
+}
+
+// NewPlan reads and checks all sources and sends nothing. If there is anything
+// wrong with any of them the error joins an [*InputError] for each; a file is
+// read only up to its first mistake.
+func NewPlan(config PlanConfig, sources []Source) (*Plan, error) {
+	switch {
+	case config.Tenant == "":
+		return nil, &ConfigError{"tenant", "must not be empty"}
+	case len(config.Tenant) > wire.MaxIDBytes:
+		return nil, &ConfigError{"tenant", fmt.Sprintf("is longer than %d bytes", wire.MaxIDBytes)}
+	case config.Splitter == nil:
+		return nil, &ConfigError{"splitter", "is required"}
+	case config.MaxPayload < 0:
+		return nil, &ConfigError{"max payload", "must not be negative"}
+	case config.MaxPayload == 0:
+		config.MaxPayload = DefaultMaxPayload
+	}
+	if extraction.CheckText(config.Tenant) != nil {
+		return nil, &ConfigError{"tenant", "must be visible UTF-8 text"}
+	}
+	plan := &Plan{config: config, sources: sources, byID: map[string]PlannedDocument{}}
+	var refusals []error
+	for _, source := range sources {
+		if err := plan.add(source); err != nil {
+			refusals = append(refusals, err)
+		}
+	}
+	if len(refusals) > 0 {
+		return nil, errors.Join(refusals...)
+	}
+	if config.DocumentID != "" && len(plan.Documents) > 1 {
+		return nil, &ConfigError{"document id", fmt.Sprintf("cannot name %d documents: give it with a single one", len(plan.Documents))}
+	}
+	return plan, nil
+}
+
+func (p *Plan) add(source Source) error {
+	for item, err := range source.Documents() {
+		if err != nil {
+			return err
+		}
+		messages, planned, err := p.prepare(item)
+		if err != nil {
+			return err
+		}
+		if earlier, twice := p.byID[planned.ID]; twice {
+			if earlier.sha256 != planned.sha256 {
+				return &InputError{Source: item.Source, Line: item.Line, Offset: -1,
+					Reason: fmt.Sprintf("document id %q is taken by another text in %s", planned.ID, place(earlier))}
+			}
+			continue // the same document twice is one document
+		}
+		p.byID[planned.ID] = planned
+		p.Documents = append(p.Documents, planned)
+		p.Chunks += len(messages)
+	}
+	return nil
+}
+
+func place(d PlannedDocument) string {
+	if d.Line > 0 {
+		return fmt.Sprintf("%s:%d", d.Source, d.Line)
+	}
+	return d.Source
+}
+
+// message is one chunk, ready to be sent.
+type message struct {
+	chunk extraction.Chunk
+	msg   *nats.Msg
+}
+
+// prepare makes the messages of one document.
+func (p *Plan) prepare(item Item) ([]message, PlannedDocument, error) {
+	refuse := func(offset int, reason string, cause error) ([]message, PlannedDocument, error) {
+		at := int64(offset)
+		if item.Line > 0 {
+			at = -1 // the offset counts in the text, not in the file
+		}
+		return nil, PlannedDocument{}, &InputError{Source: item.Source, Line: item.Line, Offset: at, Reason: reason, Err: cause}
+	}
+	doc := item.Document
+	if p.config.DocumentID != "" {
+		doc.ID = p.config.DocumentID
+	}
+	chunks, err := p.config.Splitter.Split(doc)
+	if err != nil {
+		return refuse(-1, err.Error(), err)
+	}
+	messages := make([]message, 0, len(chunks))
+	for _, chunk := range chunks {
+		body, err := wire.EncodeChunk(chunk)
+		if err != nil {
+			return refuse(chunk.ByteStart, err.Error(), err)
+		}
+		msg := nats.NewMsg(p.config.Names.ChunkSubject(p.config.Tenant))
+		msg.Data = body
+		msg.Header.Set(nats.MsgIdHdr, chunk.ChunkID)
+		if err := wire.CheckSize(msg, p.config.MaxPayload); err != nil {
+			return refuse(chunk.ByteStart, fmt.Sprintf("chunk %d: %v: use a smaller chunk size or less metadata", chunk.Index, err), err)
+		}
+		messages = append(messages, message{chunk, msg})
+	}
+	first := chunks[0]
+	return messages, PlannedDocument{
+		ID: first.DocumentID, Title: doc.Title, Source: item.Source, Line: item.Line,
+		Bytes: len(doc.Text), Chunks: len(chunks), sha256: first.DocumentSHA256,
+	}, nil
+}

@@ -1,0 +1,263 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Counts are what has happened to the chunks of a publication so far.
+type Counts struct {
+	Chunks    int `json:"chunks"`    // in all
+	Existing  int `json:"existing"`  // had a result already and were not sent
+	Sent      int `json:"sent"`      // stored by the stream
+	Duplicate int `json:"duplicate"` // sent, but the stream had them already
+	Done      int `json:"done"`      // have a result, Existing included
+	Dead      int `json:"dead"`      // were dead-lettered
+}
+
+// Publisher sends a [Plan] and follows it.
+type Publisher struct {
+	js     jetstream.JetStream
+	reader *Reader
+	plan   *Plan
+	tell   func(Counts)
+
+	counts  Counts
+	resume  position
+	pending map[chunkKey]pendingChunk
+}
+
+// chunkKey is a chunk's place, which a result or dead letter names.
+type chunkKey struct {
+	document string
+	index    int
+}
+
+// pendingChunk is a chunk that was sent and has not come back.
+type pendingChunk struct {
+	id       string
+	sequence uint64 // in the chunk stream
+}
+
+// position is up to where results and dead letters have been read.
+type position struct {
+	results uint64
+	dead    uint64
+}
+
+const (
+	// maxInFlight bounds the chunks that are sent and not yet acknowledged.
+	maxInFlight = 256
+	// resendFor is how long a chunk is sent again when the server does not
+	// answer: it may be restarting.
+	resendFor  = 30 * time.Second
+	resendWait = 500 * time.Millisecond
+)
+
+// New returns a publisher for plan. tell, if not nil, is called after every
+// change, from the goroutine that called Send or Follow. js stays the caller's.
+// A Publisher is for one goroutine.
+func New(js jetstream.JetStream, plan *Plan, tell func(Counts)) (*Publisher, error) {
+	if plan == nil {
+		return nil, &ConfigError{"plan", "is required"}
+	}
+	reader, err := NewReader(js, plan.config.Names, plan.config.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	if tell == nil {
+		tell = func(Counts) {}
+	}
+	return &Publisher{
+		js: js, reader: reader, plan: plan, tell: tell,
+		counts:  Counts{Chunks: plan.Chunks},
+		pending: map[chunkKey]pendingChunk{},
+	}, nil
+}
+
+// Counts says how far the publication is.
+func (p *Publisher) Counts() Counts { return p.counts }
+
+// Send sends every chunk of the plan that has no result yet and returns when
+// the stream has stored them all. An error leaves the rest unsent; see
+// [SendError].
+func (p *Publisher) Send(ctx context.Context) error {
+	existing, err := p.begin(ctx)
+	if err != nil {
+		return err
+	}
+	window := newWindow(p)
+	sent := map[string]bool{}
+	for _, source := range p.plan.sources {
+		for item, err := range source.Documents() {
+			if err != nil {
+				return err
+			}
+			messages, planned, err := p.plan.prepare(item)
+			if err != nil {
+				return err
+			}
+			if sent[planned.ID] {
+				continue
+			}
+			sent[planned.ID] = true
+			if !p.plan.holds(planned) {
+				return &InputError{Source: item.Source, Line: item.Line, Offset: -1, Reason: "has changed since it was checked: run the same command again"}
+			}
+			for _, m := range messages {
+				if existing[chunkKey{m.chunk.DocumentID, m.chunk.Index}] == m.chunk.ChunkID {
+					p.counts.Existing++
+					p.counts.Done++
+					p.tell(p.counts)
+					continue
+				}
+				if err := window.send(ctx, m); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return window.drain(ctx)
+}
+
+// holds reports whether planned is in the plan as it was checked.
+func (p *Plan) holds(planned PlannedDocument) bool {
+	checked, ok := p.byID[planned.ID]
+	return ok && checked.sha256 == planned.sha256 && checked.Chunks == planned.Chunks
+}
+
+// begin notes where the streams end and returns the ids of the chunks that have
+// a result.
+func (p *Publisher) begin(ctx context.Context) (map[chunkKey]string, error) {
+	names := p.plan.config.Names
+	for stream, last := range map[string]*uint64{names.ResultStream(): &p.resume.results, names.DeadStream(): &p.resume.dead} {
+		sequence, err := lastSequence(ctx, p.js, stream)
+		if err != nil {
+			return nil, fmt.Errorf("stream %s: %w", stream, err)
+		}
+		*last = sequence
+	}
+	documents := make([]string, 0, len(p.plan.Documents))
+	for _, d := range p.plan.Documents {
+		documents = append(documents, d.ID)
+	}
+	existing := map[chunkKey]string{}
+	for result, err := range p.reader.results(ctx, documents, 0) {
+		if err != nil {
+			return nil, err
+		}
+		existing[chunkKey{result.value.DocumentID, result.value.Index}] = result.value.ChunkID
+	}
+	return existing, nil
+}
+
+// window keeps a bounded number of chunks on their way.
+type window struct {
+	publisher *Publisher
+	flying    []flight
+}
+
+type flight struct {
+	message
+	ack jetstream.PubAckFuture
+}
+
+func newWindow(p *Publisher) *window { return &window{publisher: p} }
+
+func (w *window) send(ctx context.Context, m message) error {
+	if len(w.flying) >= maxInFlight {
+		if err := w.land(ctx); err != nil {
+			return err
+		}
+	}
+	ack, err := w.publisher.js.PublishMsgAsync(m.msg)
+	if err != nil {
+		ack = nil // landing sends it again
+	}
+	w.flying = append(w.flying, flight{m, ack})
+	return nil
+}
+
+func (w *window) drain(ctx context.Context) error {
+	for len(w.flying) > 0 {
+		if err := w.land(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// land waits until the oldest chunk is stored.
+func (w *window) land(ctx context.Context) error {
+	f := w.flying[0]
+	w.flying = w.flying[1:]
+	stored, err := f.wait(ctx)
+	if err != nil {
+		stored, err = w.resend(ctx, f.message, err)
+	}
+	if err != nil {
+		return &SendError{DocumentID: f.chunk.DocumentID, Index: f.chunk.Index, Err: err}
+	}
+	w.publisher.landed(f.message, stored)
+	return nil
+}
+
+var errNotSent = errors.New("not sent")
+
+func (f flight) wait(ctx context.Context) (*jetstream.PubAck, error) {
+	if f.ack == nil {
+		return nil, errNotSent
+	}
+	timeout := time.NewTimer(resendFor)
+	defer timeout.Stop()
+	select {
+	case stored := <-f.ack.Ok():
+		return stored, nil
+	case err := <-f.ack.Err():
+		return nil, err
+	case <-timeout.C:
+		return nil, nats.ErrTimeout
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// resend sends a chunk again until it is stored, the stream refuses it or the
+// patience is over. The message id makes a second copy harmless.
+func (w *window) resend(ctx context.Context, m message, first error) (*jetstream.PubAck, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, resendFor, first)
+	defer cancel()
+	for last := first; ; {
+		if _, refused := errors.AsType[*jetstream.APIError](last); refused {
+			return nil, last
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(resendWait):
+		}
+		stored, err := w.publisher.js.PublishMsg(ctx, m.msg)
+		if err == nil {
+			return stored, nil
+		}
+		if ctx.Err() == nil {
+			last = err
+		}
+	}
+}
+
+// landed counts a chunk that the stream has.
+func (p *Publisher) landed(m message, stored *jetstream.PubAck) {
+	p.counts.Sent++
+	if stored.Duplicate {
+		p.counts.Duplicate++
+		p.resume.dead = 0 // its dead letter may be older than this publication
+	}
+	p.pending[chunkKey{m.chunk.DocumentID, m.chunk.Index}] = pendingChunk{m.chunk.ChunkID, stored.Sequence}
+	p.tell(p.counts)
+}

@@ -1,0 +1,117 @@
+package publish_test
+
+import (
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+)
+
+func TestStatusCountsEveryFate(t *testing.T) {
+	f := newFleet(t)
+	plan := f.plan("d", file(t, "a.txt", sentences(6)))
+	require.NoError(t, f.publisher(plan).Send(t.Context()))
+	messages := f.take(4)
+	f.finish(messages[0], extraction.Extraction{Usage: extraction.Usage{PromptTokens: 10, CompletionTokens: 3}})
+	f.finish(messages[1], extraction.Extraction{Status: extraction.StatusPartial, Usage: extraction.Usage{PromptTokens: 7, CompletionTokens: 2}})
+	f.bury(messages[2], "refused")
+
+	status, err := f.reader().Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, uint64(plan.Chunks-3), status.WaitingChunks)
+	require.Len(t, status.Documents, 1)
+	d := status.Documents[0]
+	require.Equal(t, "d", d.DocumentID)
+	require.Equal(t, plan.Chunks, d.Chunks)
+	require.Equal(t, 2, d.Done)
+	require.Equal(t, 1, d.Partial)
+	require.Equal(t, map[string]int{"refused": 1}, d.Dead)
+	require.Equal(t, plan.Chunks-3, d.Waiting)
+	require.Equal(t, extraction.Usage{PromptTokens: 17, CompletionTokens: 5}, d.Usage)
+
+	// A replayed chunk is done, not dead.
+	again := nats.NewMsg(messages[2].Subject())
+	again.Data = messages[2].Data()
+	_, err = f.js.PublishMsg(t.Context(), again)
+	require.NoError(t, err)
+	for _, msg := range f.take(100) {
+		f.finish(msg, extraction.Extraction{})
+	}
+	f.finish(messages[3], extraction.Extraction{})
+	status, err = f.reader().Status(t.Context(), "d")
+	require.NoError(t, err)
+	require.Equal(t, plan.Chunks, status.Documents[0].Done)
+	require.Empty(t, status.Documents[0].Dead)
+	require.Zero(t, status.WaitingChunks)
+}
+
+func TestStatusKeepsTenantsAndDocumentsApart(t *testing.T) {
+	f := newFleet(t)
+	for _, id := range []string{"a.*", "b >", "ü"} {
+		require.NoError(t, f.publisher(f.plan(id, file(t, "a.txt", "Ada met "+id))).Send(t.Context()))
+	}
+	other := nats.NewMsg(f.names.ChunkSubject("another"))
+	other.Data = []byte(`{"document_id":"x","text":"Ada."}`)
+	_, err := f.js.PublishMsg(t.Context(), other)
+	require.NoError(t, err)
+	for _, msg := range f.take(10) {
+		f.finish(msg, extraction.Extraction{})
+	}
+	all, err := f.reader().Status(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all.Documents, 3)
+	one, err := f.reader().Status(t.Context(), "b >")
+	require.NoError(t, err)
+	require.Len(t, one.Documents, 1)
+	none, err := f.reader().Status(t.Context(), "unknown")
+	require.NoError(t, err)
+	require.Empty(t, none.Documents)
+}
+
+// Chunks written by hand have no total: each counts, whatever the order.
+func TestStatusOfChunksWithoutTotals(t *testing.T) {
+	f := newFleet(t)
+	for _, body := range []string{`{"document_id":"d","index":2,"text":"C."}`, `{"document_id":"d","index":0,"text":"A."}`, `{"document_id":"d","index":1,"text":"B."}`} {
+		_, err := f.js.Publish(t.Context(), f.names.ChunkSubject("acme co."), []byte(body))
+		require.NoError(t, err)
+	}
+	for _, msg := range f.take(10) {
+		f.finish(msg, extraction.Extraction{})
+	}
+	status, err := f.reader().Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 3, status.Documents[0].Chunks)
+	require.Equal(t, 3, status.Documents[0].Done)
+}
+
+// A document that has shrunk leaves results of its longer version behind.
+func TestOnlyTheNewestVersionOfADocumentCounts(t *testing.T) {
+	f := newFleet(t)
+	require.NoError(t, f.publisher(f.plan("d", file(t, "a.txt", sentences(5)))).Send(t.Context()))
+	for _, msg := range f.take(100) {
+		f.finish(msg, extraction.Extraction{Usage: extraction.Usage{PromptTokens: 100}})
+	}
+	require.NoError(t, f.publisher(f.plan("d", file(t, "a.txt", "Short now."))).Send(t.Context()))
+	for _, msg := range f.take(100) {
+		f.finish(msg, extraction.Extraction{Usage: extraction.Usage{PromptTokens: 1}})
+	}
+	status, err := f.reader().Status(t.Context(), "d")
+	require.NoError(t, err)
+	require.Equal(t, 1, status.Documents[0].Chunks)
+	require.Equal(t, 1, status.Documents[0].Done)
+	require.Zero(t, status.Documents[0].Waiting)
+	require.Equal(t, int64(1), status.Documents[0].Usage.PromptTokens)
+}
+
+func TestDeadLettersOfNoDocumentAreCounted(t *testing.T) {
+	f := newFleet(t)
+	_, err := f.js.Publish(t.Context(), f.names.ChunkSubject("acme co."), []byte("not JSON"))
+	require.NoError(t, err)
+	f.bury(f.take(1)[0], "invalid_message")
+	status, err := f.reader().Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"invalid_message": 1}, status.Unreadable)
+	require.Empty(t, status.Documents)
+}
