@@ -41,10 +41,17 @@ func (m *Memory) Swap(ctx context.Context, changes []Change) (bool, error) {
 			return false, nil
 		}
 	}
+	m.apply(changes, now)
+	return true, nil
+}
+
+// apply makes all changes, whatever the versions, and writes the new ones back.
+func (m *Memory) apply(changes []Change, now time.Duration) {
 	for i := range changes {
 		c := &changes[i]
 		r := m.ensure(c.Key)
 		r.loaded = true
+		m.expireAt(r, now)
 		switch {
 		case c.Delete:
 			m.erase(r)
@@ -56,7 +63,6 @@ func (m *Memory) Swap(ctx context.Context, changes []Change) (bool, error) {
 		c.Version = r.version
 	}
 	m.sweep(now)
-	return true, nil
 }
 
 // versionAt returns the version of key, which for a forgotten one is the floor.
