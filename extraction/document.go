@@ -59,10 +59,14 @@ func firstInvalid(text string) int {
 
 // blank reports whether nothing in text can be seen.
 func blank(text string) bool {
-	for _, r := range text {
-		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) {
-			return false
-		}
+	return strings.IndexFunc(text, visible) < 0
+}
+
+func visible(r rune) bool { return !invisible(r) }
+
+func invisible(r rune) bool {
+	if '!' <= r && r <= '~' {
+		return false
 	}
-	return true
+	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Variation_Selector)
 }

@@ -61,6 +61,12 @@ func (e *ProviderError) Error() string {
 	if e.Status != 0 {
 		msg += fmt.Sprintf(" (status %d)", e.Status)
 	}
+	if e.FinishReason != "" {
+		msg += " (finish_reason " + e.FinishReason + ")"
+	}
+	if e.Schema != "" {
+		msg += " (schema " + e.Schema + ")"
+	}
 	if e.Detail != "" {
 		msg += ": " + e.Detail
 	}

@@ -13,61 +13,103 @@ import (
 // typographic quotation marks and dashes as their ASCII kin, and nothing at all
 // for characters that cannot be seen (format characters, variation selectors).
 
-// foldEach calls emit with each piece of the folded text, in order, and the
-// half-open range of bytes of s that the piece stands for. Leading and trailing
-// white space is left out. The slice is only valid during the call.
-func foldEach(s string, emit func(piece []byte, start, end int)) {
-	var scratch, buf [64]byte
-	space := -1 // start of a run of white space that is not emitted yet
-	visible := false
+// folder writes the folded form of a text, without leading and trailing white
+// space.
+type folder struct {
+	text   []byte
+	from   []int32 // for each byte of text where in the original it comes from; nil unless mapped
+	mapped bool
+
+	space      int // where white space began that is not written yet, or -1
+	work, spot []byte
+}
+
+// foldMapped returns the folded form of s and where in s each byte comes from.
+func foldMapped(s string) (text string, from []int32) {
+	f := folder{text: make([]byte, 0, len(s)), from: make([]int32, 0, len(s)), mapped: true}
+	f.fold(s)
+	return string(f.text), f.from
+}
+
+// fold returns the folded form of s.
+func fold(s string) string {
+	var buf [128]byte
+	f := folder{text: buf[:0]}
+	f.fold(s)
+	return string(f.text)
+}
+
+func (f *folder) fold(s string) {
+	f.space = -1
 	for i := 0; i < len(s); {
-		start, piece := i, buf[:0]
-		if s[i] < utf8.RuneSelf && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
-			piece = appendFolded(piece, rune(s[i]))
-			i++
-		} else {
+		c := s[i]
+		if c >= utf8.RuneSelf || i+1 < len(s) && s[i+1] >= utf8.RuneSelf {
 			n := norm.NFKC.NextBoundaryInString(s[i:], true)
+			f.segment(s[i:i+n], i)
 			i += n
-			// Fold between taking apart and putting together: some composed
-			// letters exist in one case only.
-			for _, r := range string(norm.NFKD.AppendString(scratch[:0], s[start:i])) {
-				piece = appendFolded(piece, r)
-			}
-			piece = norm.NFKC.Bytes(piece)
-		}
-		for len(piece) > 0 && piece[0] == ' ' {
-			if space < 0 {
-				space = start
-			}
-			piece = piece[1:]
-		}
-		trailing := false
-		for len(piece) > 0 && piece[len(piece)-1] == ' ' {
-			piece, trailing = piece[:len(piece)-1], true
-		}
-		if len(piece) == 0 {
 			continue
 		}
-		if space >= 0 && visible {
-			emit([]byte{' '}, space, start)
+		switch {
+		case c <= ' ' || c == 0x7f:
+			f.gap(i)
+		case 'A' <= c && c <= 'Z':
+			f.write(c+('a'-'A'), i)
+		default:
+			f.write(c, i)
 		}
-		space, visible = -1, true
-		emit(piece, start, i)
-		if trailing {
-			space = i
+		i++
+	}
+}
+
+// segment folds a piece that normalises by itself.
+func (f *folder) segment(piece string, at int) {
+	// Fold between taking apart and putting together: some composed letters
+	// exist in one case only.
+	f.work, f.spot = norm.NFKD.AppendString(f.work[:0], piece), f.spot[:0]
+	for w := f.work; len(w) > 0; {
+		r, n := utf8.DecodeRune(w)
+		f.spot, w = appendFolded(f.spot, r), w[n:]
+	}
+	f.work = norm.NFKC.Append(f.work[:0], f.spot...)
+	for _, c := range f.work {
+		if c == ' ' {
+			f.gap(at)
+		} else {
+			f.write(c, at)
 		}
+	}
+}
+
+func (f *folder) gap(at int) {
+	if f.space < 0 {
+		f.space = at
+	}
+}
+
+// write adds a byte, after one space for the white space before it.
+func (f *folder) write(c byte, at int) {
+	if f.space >= 0 {
+		if len(f.text) > 0 {
+			f.put(' ', f.space)
+		}
+		f.space = -1
+	}
+	f.put(c, at)
+}
+
+func (f *folder) put(c byte, at int) {
+	f.text = append(f.text, c)
+	if f.mapped {
+		f.from = append(f.from, int32(at))
 	}
 }
 
 func appendFolded(dst []byte, r rune) []byte {
 	if r < utf8.RuneSelf {
-		switch {
-		case 'A' <= r && r <= 'Z':
-			r += 'a' - 'A'
-		case r < ' ' || r == 0x7f:
+		if r <= ' ' || r == 0x7f {
 			r = ' '
 		}
-		return append(dst, byte(r))
+		return append(dst, byte(unicode.ToLower(r)))
 	}
 	switch r {
 	case '‘', '’', '‚', '‛', 'ʼ', '′':
@@ -80,17 +122,10 @@ func appendFolded(dst []byte, r rune) []byte {
 		return append(dst, "ss"...)
 	}
 	switch {
-	case unicode.IsSpace(r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
+	case unicode.IsSpace(r) || unicode.IsControl(r):
 		return append(dst, ' ')
-	case unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r):
+	case invisible(r):
 		return dst
 	}
 	return utf8.AppendRune(dst, unicode.ToLower(unicode.ToUpper(r)))
-}
-
-// fold returns the folded form of s.
-func fold(s string) string {
-	dst := make([]byte, 0, len(s))
-	foldEach(s, func(piece []byte, _, _ int) { dst = append(dst, piece...) })
-	return string(dst)
 }

@@ -47,6 +47,14 @@ const maxTypeRunes = 64
 // single underscores between them, at most 64 runes, so that no exporter can
 // stumble over it; it is empty if the type has no letter and no digit.
 func NormalizeType(typ string) string {
+	n, _ := normalizeType(typ)
+	return n
+}
+
+func normalizeType(typ string) (normalized string, clipped bool) {
+	if snake(typ) {
+		return typ, false
+	}
 	var b strings.Builder
 	runes, gap, lower := 0, false, false
 	for _, r := range norm.NFKC.String(typ) {
@@ -57,6 +65,7 @@ func NormalizeType(typ string) string {
 		}
 		if runes > 0 && (gap || lower && unicode.IsUpper(r)) {
 			if runes+2 > maxTypeRunes {
+				clipped = true
 				break
 			}
 			b.WriteByte('_')
@@ -64,30 +73,56 @@ func NormalizeType(typ string) string {
 		}
 		gap, lower = false, unicode.IsLower(r)
 		if runes == maxTypeRunes {
+			clipped = true
 			break
 		}
 		b.WriteRune(unicode.ToLower(unicode.ToUpper(r)))
 		runes++
 	}
-	return norm.NFC.String(b.String())
+	return norm.NFC.String(b.String()), clipped
+}
+
+// snake reports whether a type is normalised already, at first sight.
+func snake(typ string) bool {
+	for i := range len(typ) {
+		c := typ[i]
+		word := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+		if !word && !(c == '_' && 0 < i && i < len(typ)-1 && typ[i-1] != '_') {
+			return false
+		}
+	}
+	return len(typ) <= maxTypeRunes
 }
 
 // EntityID names an entity for good: the same tenant, normalised name and
 // normalised type give the same ID in every chunk, run and process, and another
 // tenant never gives it.
 func EntityID(tenant, name, typ string) string {
-	return "ent_" + digest(tenant, NormalizeName(name), NormalizeType(typ))
+	return entityID(tenant, NormalizeName(name), NormalizeType(typ))
+}
+
+func entityID(tenant, normalName, normalType string) string {
+	return digest("ent_", tenant, normalName, normalType)
 }
 
 // RelationshipID names a relationship of two entities of a tenant for good, in
 // the same way.
 func RelationshipID(tenant, sourceID, typ, targetID string) string {
-	return "rel_" + digest(tenant, sourceID, NormalizeType(typ), targetID)
+	return digest("rel_", tenant, sourceID, NormalizeType(typ), targetID)
 }
 
-// digest is 128 bits over the parts. Only the first part may hold a NUL, so no
-// two lists of parts are joined to the same bytes.
-func digest(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return hex.EncodeToString(sum[:16])
+// digest is the prefix and 128 bits over the parts, in hex. Only the first part
+// may hold a NUL, so no two lists of parts are joined to the same bytes.
+func digest(prefix string, parts ...string) string {
+	var buf [256]byte
+	joined := buf[:0]
+	for i, part := range parts {
+		if i > 0 {
+			joined = append(joined, 0)
+		}
+		joined = append(joined, part...)
+	}
+	sum := sha256.Sum256(joined)
+	var out [64]byte
+	return string(hex.AppendEncode(append(out[:0], prefix...), sum[:16]))
 }

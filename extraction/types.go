@@ -59,17 +59,18 @@ type Relationship struct {
 // Counters says what did not make it into the result as the model wrote it:
 // nothing is repaired or dropped in silence.
 type Counters struct {
-	Dropped    int `json:"dropped"`    // rows without a usable name, type or shape
-	Unresolved int `json:"unresolved"` // relationships with an endpoint that is not listed
-	SelfLoops  int `json:"self_loops"` // relationships of an entity with itself
-	Ungrounded int `json:"ungrounded"` // facts whose quote is not in the text
-	Clipped    int `json:"clipped"`    // names and descriptions cut to their bound
+	Dropped    int `json:"dropped"`            // rows without a usable name, type or shape
+	Unresolved int `json:"unresolved"`         // relationships with an endpoint that is not listed
+	SelfLoops  int `json:"self_loops"`         // relationships of an entity with itself
+	Ungrounded int `json:"ungrounded"`         // facts whose quote is not in the text
+	Clipped    int `json:"clipped"`            // names, types, descriptions and quotes cut to their bound
+	Repaired   int `json:"repaired,omitempty"` // departures from the form asked for that were put right, see [Parse]
 }
 
 // Status of an extraction.
 const (
-	StatusOK      = "ok"
-	StatusPartial = "partial" // rows were salvaged from a broken answer
+	StatusOK      = "ok"      // every row of the answer could be read
+	StatusPartial = "partial" // rows of the answer were unusable and dropped
 )
 
 // DomainChoice says which schema the chunk was read with, and why.

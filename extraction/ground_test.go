@@ -1,0 +1,246 @@
+package extraction_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+)
+
+func ground(t require.TestingT, text string, d extraction.Draft) ([]extraction.Entity, []extraction.Relationship, extraction.Counters) {
+	entities, relationships, counters := extraction.Ground("acme", text, d)
+	checkGrounding(t, text, entities, relationships, counters)
+	return entities, relationships, counters
+}
+
+// checkGrounding states what every grounded result promises.
+func checkGrounding(t require.TestingT, text string, entities []extraction.Entity, relationships []extraction.Relationship, c extraction.Counters) {
+	ungrounded := 0
+	check := func(e *extraction.Evidence) {
+		if e == nil {
+			ungrounded++
+			return
+		}
+		require.Equal(t, text[e.ByteStart:e.ByteEnd], e.Quote, "the quote is not what stands there")
+		require.True(t, utf8.ValidString(e.Quote), "the evidence splits a rune")
+		require.NotEmpty(t, strings.TrimSpace(e.Quote))
+	}
+	known := map[string]bool{}
+	for _, e := range entities {
+		check(e.Evidence)
+		require.False(t, known[e.ID], "entity %q is there twice", e.Name)
+		known[e.ID] = true
+		require.Equal(t, extraction.EntityID("acme", e.Name, e.Type), e.ID)
+	}
+	for _, r := range relationships {
+		check(r.Evidence)
+		require.True(t, known[r.SourceID] && known[r.TargetID] && r.SourceID != r.TargetID)
+		require.Equal(t, extraction.RelationshipID("acme", r.SourceID, r.Type, r.TargetID), r.ID)
+	}
+	require.Equal(t, ungrounded, c.Ungrounded)
+}
+
+func drafted(rows ...string) extraction.Draft {
+	var d extraction.Draft
+	for i := 0; i+2 < len(rows); i += 3 {
+		d.Entities = append(d.Entities, extraction.DraftEntity{Name: rows[i], Type: rows[i+1], Quote: rows[i+2]})
+	}
+	return d
+}
+
+// quoteIn returns the evidence found for a quote whose entity is not named in the text.
+func quoteIn(t *testing.T, text, quote string) string {
+	entities, _, _ := ground(t, text, drafted("Zzyzx", "thing", quote))
+	if entities[0].Evidence == nil {
+		return ""
+	}
+	return entities[0].Evidence.Quote
+}
+
+// CJK, emoji, CRLF: offsets are bytes and slice back to the quote exactly.
+func TestKindOffsetsAreBytes(t *testing.T) {
+	text := "👩‍👩‍👧‍👦 東京から\r\n来ました。Ада Лавлейс met José."
+	for _, quote := range []string{"👩‍👩‍👧‍👦", "東京から\r\n来ました。", "Ада Лавлейс met José", "。"} {
+		entities, _, _ := ground(t, text, drafted("Zzyzx", "thing", quote))
+		e := entities[0].Evidence
+		require.NotNil(t, e, quote)
+		require.Equal(t, quote, e.Quote)
+		require.Equal(t, strings.Index(text, quote), e.ByteStart)
+		require.Equal(t, strings.Index(text, quote)+len(quote), e.ByteEnd)
+	}
+}
+
+func TestQuotesAlignWithTheTextsOwnBytes(t *testing.T) {
+	text := "Chapter 1\r\n\r\nAda  Lovelace\r\nmet “Charles\u00a0Babbage” – in\tLondon’s Soho; the ﬁrst cafe\u0301 of the STRASSE. H₂O\u00ad works."
+	for quote, want := range map[string]string{
+		"Ada Lovelace met":                "Ada  Lovelace\r\nmet",
+		"ADA LOVELACE\nMET":               "Ada  Lovelace\r\nmet",
+		`"Charles Babbage" - in London's`: "“Charles\u00a0Babbage” – in\tLondon’s",
+		"the first café":                  "the ﬁrst cafe\u0301",
+		"of the Straße":                   "of the STRASSE",
+		"h2o works":                       "H₂O\u00ad works",
+		`"Charles Babbage in`:             "",
+		`"...Ada Lovelace met..."`:        "Ada  Lovelace\r\nmet",
+		"  Soho;  ":                       "Soho;",
+		"Lovelace met Charles":            "",
+		"Ada Lovelace never met":          "",
+		"":                                "",
+		" \n":                             "",
+		"...":                             "",
+		"\u200b":                          "",
+	} {
+		require.Equal(t, want, quoteIn(t, text, quote), "%q", quote)
+	}
+}
+
+func TestQuotesPreferWholeWords(t *testing.T) {
+	text := "Canada is large. Ada lived. ADA too."
+	entities, _, _ := ground(t, text, drafted("Zzyzx", "x", "Ada", "Yy", "x", "ada", "Xx", "x", "Cana", "Ww", "x", "cANA"))
+	require.Equal(t, 17, entities[0].Evidence.ByteStart)
+	require.Equal(t, 3, entities[1].Evidence.ByteStart, "verbatim beats another case")
+	require.Equal(t, 0, entities[2].Evidence.ByteStart, "verbatim, though inside a word")
+	require.Nil(t, entities[3].Evidence, "inside a word only verbatim counts")
+}
+
+// langextract#209, openfoia#34: a name out of an example or out of instructions
+// in the document is not in the text; it is kept, marked and counted.
+func TestKindNamesThatAreNotInTheText(t *testing.T) {
+	text := "Ada Lovelace met Charles Babbage in Canada."
+	entities, _, counters := ground(t, text, drafted(
+		"Ada Lovelace", "person", "Ada Lovelace met",
+		"Romeo", "person", "Romeo loves Juliet",
+		"Ada", "person", "",
+		"Can", "person", "She can",
+		"charles  babbage", "person", "Charles invented everything",
+	))
+	require.Equal(t, "Ada Lovelace met", entities[0].Evidence.Quote)
+	require.Nil(t, entities[1].Evidence)
+	require.Equal(t, "Ada", entities[2].Evidence.Quote, "the name stands there by itself")
+	require.Nil(t, entities[3].Evidence, "part of a word is not the name")
+	require.Equal(t, "Charles Babbage", entities[4].Evidence.Quote)
+	require.Equal(t, 2, counters.Ungrounded)
+}
+
+func TestNamesInScriptsWithoutSpacesAreGrounded(t *testing.T) {
+	for text, name := range map[string]string{"私は東京から来ました。": "東京", "김철수는 왔다": "김철수", "ผมอยู่กรุงเทพครับ": "กรุงเทพ"} {
+		entities, _, _ := ground(t, text, drafted(name, "x", ""))
+		require.NotNil(t, entities[0].Evidence, name)
+		require.Equal(t, name, entities[0].Evidence.Quote)
+	}
+}
+
+// LightRAG#1726: two spellings of a name are one entity. R37.
+func TestKindSameNameInAnotherCase(t *testing.T) {
+	d := drafted("Electron", "Particle", "nowhere to be found", "electron", "particle", "An ELECTRON", "Electron", "framework", "Electron app")
+	low, high := 0.2, 0.9
+	d.Entities[0].Confidence, d.Entities[1].Confidence = &low, &high
+	d.Entities[1].Description = "tiny"
+	entities, _, counters := ground(t, "An ELECTRON is tiny. The Electron app is not.", d)
+	require.Len(t, entities, 2, "another type is another entity")
+	require.Equal(t, "Electron", entities[0].Name)
+	require.Equal(t, "tiny", entities[0].Description)
+	require.Equal(t, 0.9, *entities[0].Confidence)
+	require.NotNil(t, entities[0].Evidence)
+	require.Equal(t, "framework", entities[1].Type)
+	require.Zero(t, counters.Ungrounded)
+}
+
+// A relationship to nothing listed is not invented; neither is a self loop.
+func TestKindRelationshipsWithoutEnds(t *testing.T) {
+	d := drafted("Ada", "person", "Ada", "Engine", "machine", "Engine")
+	d.Relationships = []extraction.DraftRelationship{
+		{Source: "ADA", Target: " engine ", Type: "Works On", Quote: "ada worked on the engine"},
+		{Source: "Ada", Target: "Engine", Type: "works_on", Description: "again"},
+		{Source: "Engine", Target: "Ada", Type: "works_on", Quote: "The Engine made Ada"},
+		{Source: "Ada", Target: "Charles", Type: "met"},
+		{Source: "Nobody", Target: "Ada", Type: "met"},
+		{Source: "Ada", Target: "ada", Type: "is"},
+	}
+	_, relationships, counters := ground(t, "Ada worked on the Engine.", d)
+	require.Len(t, relationships, 2)
+	require.Equal(t, "Ada worked on the Engine", relationships[0].Evidence.Quote)
+	require.Equal(t, "again", relationships[0].Description)
+	require.Nil(t, relationships[1].Evidence)
+	require.Equal(t, extraction.Counters{Unresolved: 2, SelfLoops: 1, Ungrounded: 1}, counters)
+}
+
+func TestLongQuotesAreCutOnARune(t *testing.T) {
+	text := strings.Repeat("漢字", 1000)
+	entities, _, counters := ground(t, text, drafted("漢字", "x", text))
+	require.Equal(t, extraction.MaxQuoteRunes, utf8.RuneCountInString(entities[0].Evidence.Quote))
+	require.Equal(t, 1, counters.Clipped)
+}
+
+// Any slice of a text is found in it, whatever the text holds, also after a model
+// has rewritten its case and white space.
+func TestGroundingProperties(t *testing.T) {
+	pieces := rapid.SliceOfN(rapid.OneOf(
+		rapid.String(),
+		rapid.SampledFrom([]string{" ", "\r\n", "Ada", "ADA", "é", "e\u0301", "ﬁ", "ß", "漢字", "👩‍👧", "“", "\u200b", "´", "İ", "ς", "각"}),
+	), 1, 20)
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(pieces.Draw(t, "text"), "")
+		runes := []rune(text)
+		a := rapid.IntRange(0, len(runes)).Draw(t, "a")
+		b := rapid.IntRange(a, len(runes)).Draw(t, "b")
+		quote := string(runes[a:b])
+		if !utf8.ValidString(text) {
+			return
+		}
+		entities, _, _ := ground(t, text, drafted("Zzyzx", "x", quote, "Yyzyx", "x", strings.ToUpper(text)))
+		if extraction.CheckText(quote) == nil && len(runes) < extraction.MaxQuoteRunes {
+			require.NotNil(t, entities[0].Evidence)
+			require.Equal(t, strings.TrimSpace(quote), entities[0].Evidence.Quote)
+		}
+		if e := entities[1].Evidence; e != nil {
+			require.NotEmpty(t, extraction.NormalizeName(e.Quote))
+		}
+	})
+}
+
+func FuzzGround(f *testing.F) {
+	f.Add("Ada  met “Charles”", "ada met \"charles\"", "Ada")
+	f.Add("ﬁne cafe\u0301\r\n漢字", "fine café 漢字", "字")
+	f.Add("\u00b4\u0301\u200b", "´", "\u0301")
+	f.Add("‘", "\x80", "0")
+	f.Add("Ada", "\x00", "")
+	f.Fuzz(func(t *testing.T, text, quote, name string) {
+		if !utf8.ValidString(text) || !utf8.ValidString(name) {
+			return
+		}
+		ground(t, text, drafted(name, "x", quote))
+	})
+}
+
+func typicalAnswer() (text, content string) {
+	people := []string{"Ada Lovelace", "Charles Babbage", "Mary Somerville", "Michael Faraday", "Augustus De Morgan", "Luigi Menabrea", "Charles Dickens", "Lord Byron"}
+	var b, entities, relationships strings.Builder
+	for i := 0; b.Len() < 3000; i++ {
+		p, q := people[i%8], people[(i*3+1)%8]
+		b.WriteString(p + " wrote to  " + q + " about the engine in 18" + string(rune('0'+i%10)) + "3, and they spoke of it at length.\n")
+		if i > 0 {
+			entities.WriteByte(',')
+			relationships.WriteByte(',')
+		}
+		entities.WriteString(`{"name":"` + p + string(rune('A'+i%26)) + `","type":"person","description":"One of the people of the engine.","confidence":0.9,"quote":"` + p + ` wrote to ` + q + `"}`)
+		relationships.WriteString(`{"source":"` + p + string(rune('A'+i%26)) + `","target":"` + people[0] + `A","type":"wrote_to","description":"A letter was written.","confidence":0.8,"quote":"` + q + ` about the engine"}`)
+	}
+	return b.String(), `{"entities":[` + entities.String() + `],"relationships":[` + relationships.String() + `]}`
+}
+
+// Goal: under 200 microseconds for a chunk of 3,000 characters.
+func BenchmarkParseAndGround(b *testing.B) {
+	text, content := typicalAnswer()
+	b.ReportAllocs()
+	for b.Loop() {
+		d, err := extraction.Parse(content)
+		if err != nil {
+			b.Fatal(err)
+		}
+		extraction.Ground("acme", text, d)
+	}
+}

@@ -1,0 +1,153 @@
+package extraction
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of what a model may write, in runes. What is longer is cut and counted
+// as clipped.
+const (
+	MaxNameRunes        = 256
+	MaxDescriptionRunes = 1024
+	MaxQuoteRunes       = 512
+)
+
+// Draft is a model's answer, row by row, before it is held against the text.
+type Draft struct {
+	Entities      []DraftEntity
+	Relationships []DraftRelationship
+	// Counters holds what reading the answer cost: Dropped, Clipped, Repaired.
+	Counters Counters
+}
+
+// DraftEntity is an entity as the model wrote it.
+type DraftEntity struct {
+	Name, Type, Description, Quote string
+	Confidence                     *float64
+}
+
+// DraftRelationship is a relationship as the model wrote it, between names.
+type DraftRelationship struct {
+	Source, Target, Type, Description, Quote string
+	Confidence                               *float64
+}
+
+// Parse reads a model's answer. The answer is one JSON object with the arrays
+// "entities" and "relationships"; both may be empty, which is a finding, but
+// neither may be missing. Anything else (prose, a list, broken JSON) is a
+// [*ProviderError] of [KindMalformed] with the schema's name and the cause, and
+// no content at all is one of [KindEmpty].
+//
+// These departures are put right, each counted as repaired: a leading block of
+// reasoning up to </think>; one code fence around the whole answer; a
+// confidence that is not a number from 0 to 1 is read as none. Nothing is
+// salvaged from broken JSON. A row without a usable name or type, with a value
+// of the wrong kind or with a key twice is dropped and counted; keys are matched
+// exactly, and keys that were not asked for are ignored.
+func Parse(content string) (Draft, error) {
+	var p parser
+	raw, err := p.unwrap(content)
+	if err != nil {
+		return Draft{}, err
+	}
+	var entities, relationships string
+	twice := ""
+	eachMember(raw, func(key, value string) {
+		switch {
+		case key == "entities" && entities == "":
+			entities = value
+		case key == "relationships" && relationships == "":
+			relationships = value
+		case key == "entities" || key == "relationships":
+			twice = key
+		}
+	})
+	if twice != "" {
+		return Draft{}, malformed(twice+" is there twice", nil)
+	}
+	if !eachElement(entities, p.entity) {
+		return Draft{}, malformed("entities is "+describe(entities), nil)
+	}
+	if !eachElement(relationships, p.relationship) {
+		return Draft{}, malformed("relationships is "+describe(relationships), nil)
+	}
+	return p.draft, nil
+}
+
+// parser collects the rows of one answer.
+type parser struct{ draft Draft }
+
+// unwrap returns the JSON object of an answer.
+func (p *parser) unwrap(content string) (string, error) {
+	if !utf8.ValidString(content) {
+		return "", malformed(fmt.Sprintf("the answer is not UTF-8 at byte %d", firstInvalid(content)), nil)
+	}
+	answer := strings.TrimSpace(content)
+	if answer == "" {
+		return "", &ProviderError{Kind: KindEmpty, Detail: "the answer has no content"}
+	}
+	if answer[0] != '{' && answer[0] != '[' {
+		if _, after, ok := strings.Cut(answer, "</think>"); ok {
+			p.draft.Counters.Repaired++
+			if answer = strings.TrimSpace(after); answer == "" {
+				return "", &ProviderError{Kind: KindEmpty, Detail: "the answer has no content after its reasoning"}
+			}
+		}
+	}
+	if inner, ok := strings.CutPrefix(answer, "```"); ok {
+		if inner, ok = strings.CutSuffix(inner, "```"); ok {
+			p.draft.Counters.Repaired++
+			inner = strings.TrimPrefix(strings.TrimPrefix(inner, "json"), "JSON")
+			answer = strings.TrimSpace(inner)
+		}
+	}
+	if raw := []byte(answer); !json.Valid(raw) {
+		return "", notJSON(raw)
+	}
+	if answer[0] != '{' {
+		return "", malformed("the answer is "+describe(answer)+", not an object", nil)
+	}
+	return answer, nil
+}
+
+// notJSON says where an answer stops being JSON.
+func notJSON(raw []byte) error {
+	var v json.RawMessage
+	err := json.Unmarshal(raw, &v)
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return malformed("the answer is not JSON", err)
+	}
+	if syntax.Offset <= 1 && len(raw) > 0 && raw[0] != '{' && raw[0] != '[' {
+		return malformed("the answer is prose, not JSON", err)
+	}
+	return malformed(fmt.Sprintf("the answer is broken JSON at byte %d of %d", syntax.Offset, len(raw)), err)
+}
+
+func malformed(detail string, cause error) error {
+	return &ProviderError{Kind: KindMalformed, Schema: SchemaName, Detail: detail, Err: cause}
+}
+
+// describe names the kind of a JSON value.
+func describe(raw string) string {
+	if len(raw) == 0 {
+		return "missing"
+	}
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a string"
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a boolean"
+	}
+	return "a number"
+}
