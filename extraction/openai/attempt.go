@@ -1,0 +1,105 @@
+package openai
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/retryafter"
+)
+
+// attempt sends the request once.
+func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialect) (extraction.Completion, *failure) {
+	asked := d.mode
+	if len(req.Schema.JSON) == 0 {
+		asked = modeText
+	}
+	x := &exchange{transport: p.transport, header: p.config.Header, fields: p.fields(d)}
+	config := sdk.DefaultConfig(p.config.APIKey)
+	config.BaseURL = p.config.BaseURL
+	config.HTTPClient = x
+
+	attemptCtx, cancel := context.WithTimeout(ctx, p.config.Timeout)
+	defer cancel()
+	// What the library makes of the response is not used: on a decode error it
+	// may be half filled, an error body with status 200 looks like an answer
+	// without choices, and the reasons of failures are lost. Everything needed is
+	// in the exchange.
+	_, err := sdk.NewClientWithConfig(config).CreateChatCompletion(attemptCtx, request(req, asked))
+
+	switch {
+	case x.succeeded() && x.err == nil:
+		completion, failed := p.read(x.body, req)
+		if failed != nil {
+			failed.Status = x.status
+			return extraction.Completion{}, &failure{provider: failed}
+		}
+		completion.OutputMode = asked.String()
+		return completion, nil
+	case x.status != 0 && !x.succeeded():
+		// The status says enough, even if the body was cut.
+		return extraction.Completion{}, p.refused(x, req, asked)
+	}
+
+	// Nothing came, or not all of it. The caller's own context comes first: its
+	// end says nothing about the server.
+	if ended := expired(ctx); ended != nil {
+		return extraction.Completion{}, &failure{context: ended}
+	}
+	return extraction.Completion{}, &failure{provider: p.unreachable(x, err, attemptCtx.Err())}
+}
+
+// unreachable describes a failure of the connection.
+func (p *Provider) unreachable(x *exchange, err, timeout error) *extraction.ProviderError {
+	failed := &extraction.ProviderError{Kind: extraction.KindUnavailable, Status: x.status, Err: err}
+	switch {
+	case timeout != nil:
+		failed.Detail = fmt.Sprintf("no complete answer within %s", p.config.Timeout)
+	case x.status != 0:
+		failed.Detail = p.redactor.detail("the answer broke off: "+err.Error(), "")
+	default:
+		failed.Detail = p.redactor.detail(err.Error(), "")
+	}
+	return failed
+}
+
+// refused translates an error response.
+func (p *Provider) refused(x *exchange, req extraction.Request, asked mode) *failure {
+	e := parseErrorBody(x.body)
+	kind := kindOf(x.status, e)
+	failed := &extraction.ProviderError{
+		Kind:   kind,
+		Status: x.status,
+		Detail: p.redactor.detail(e.describe(len(x.body)), req.Text),
+	}
+	if wait, ok := retryafter.Parse(x.response, time.Now()); ok {
+		failed.RetryAfter = wait
+	}
+	out := &failure{provider: failed}
+	switch {
+	case x.status >= 300 && x.status < 400:
+		failed.Detail = p.redactor.detail("redirected"+elsewhere(x.response.Get("Location"))+
+			"; redirects are not followed, set the base URL to the server's real address", req.Text)
+	case kind == extraction.KindInvalidRequest:
+		e.Message = hideText(e.Message, req.Text) // the document may speak of response_format, too
+		out.complaint = complaintOf(x.status, e)
+		if out.complaint == aboutFormat && asked == modeText {
+			out.complaint = noComplaint // nothing was asked for
+		}
+	}
+	return out
+}
+
+// elsewhere names the host and path of a redirect, without a query that may hold
+// a token.
+func elsewhere(location string) string {
+	u, err := url.Parse(location)
+	if err != nil || location == "" {
+		return ""
+	}
+	return " to " + (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}

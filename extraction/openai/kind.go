@@ -1,0 +1,99 @@
+package openai
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+)
+
+// kindOf translates an error response. The status decides, except where servers
+// put different things under one status: their code then says which.
+func kindOf(status int, e errorBody) extraction.Kind {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return extraction.KindAuth
+	case status == http.StatusPaymentRequired:
+		return extraction.KindQuota
+	case status == http.StatusTooManyRequests:
+		if e.is(quotaCodes()...) {
+			return extraction.KindQuota
+		}
+		return extraction.KindRateLimited
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
+		status < 400, status >= 500:
+		return extraction.KindUnavailable
+	}
+	if kind, ok := kindOfCode(e); ok {
+		return kind
+	}
+	if status != http.StatusNotFound && e.saysTooLong() {
+		return extraction.KindContextTooLong
+	}
+	return extraction.KindInvalidRequest
+}
+
+// kindOfCode translates the codes that mean the same under any status.
+func kindOfCode(e errorBody) (extraction.Kind, bool) {
+	switch {
+	case e.is("context_length_exceeded", "exceed_context_size_error", "context_window_exceeded"):
+		return extraction.KindContextTooLong, true
+	case e.is(quotaCodes()...):
+		return extraction.KindQuota, true
+	case e.is("invalid_api_key", "authentication_error"):
+		return extraction.KindAuth, true
+	case e.is("content_filter", "content_policy_violation", "responsibleaipolicyviolation"):
+		return extraction.KindRefused, true
+	}
+	return "", false
+}
+
+func quotaCodes() []string {
+	return []string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance"}
+}
+
+// is reports whether the code or the type is one of the names.
+func (e errorBody) is(names ...string) bool {
+	return slices.Contains(names, strings.ToLower(e.Code)) || slices.Contains(names, strings.ToLower(e.Type))
+}
+
+// saysTooLong knows the words of servers without a code for it.
+func (e errorBody) saysTooLong() bool {
+	message := strings.ToLower(e.Message)
+	for _, words := range []string{
+		"context length",            // OpenAI, vLLM, SGLang, LM Studio, Mistral
+		"context size",              // llama.cpp
+		"context window",            // llama-cpp-python and gateways
+		"prompt is too long",        // Anthropic behind gateways
+		"input is too long",         //
+		"input token count",         // Gemini
+		"tokens + `max_new_tokens`", // TGI
+		"longer than the maximum model length",
+	} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// complaintOf recognises a refusal of a request feature. Only a 400 that names
+// the feature counts: anything else would change how every later chunk is asked.
+func complaintOf(status int, e errorBody) complaint {
+	if status != http.StatusBadRequest {
+		return noComplaint
+	}
+	names := func(field string) bool {
+		return e.Param == field || strings.HasPrefix(e.Param, field+".") || strings.Contains(e.Message, field)
+	}
+	switch {
+	case names("response_format"):
+		return aboutFormat
+	case names("max_completion_tokens"): // "use 'max_completion_tokens' instead"
+		return aboutMaxTokens
+	case names("temperature"):
+		return aboutTemperature
+	}
+	return noComplaint
+}
