@@ -1,0 +1,71 @@
+package health
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// Config is where the answers come from. Every function must be quick and safe
+// for concurrent use.
+type Config struct {
+	// Live returns why the process should be restarted; nothing means alive.
+	Live func() []string
+	// Ready returns why the process does not take work; nothing means ready.
+	Ready func() []string
+	// Snapshot returns what is going on, to be written as JSON.
+	Snapshot func(context.Context) any
+	// Metrics answers /metrics.
+	Metrics http.Handler
+}
+
+// snapshotTimeout bounds what Snapshot may ask of a shared store.
+const snapshotTimeout = 2 * time.Second
+
+// verdict is the answer of /healthz and /readyz.
+type verdict struct {
+	OK      bool     `json:"ok"`
+	Reasons []string `json:"reasons"`
+}
+
+// Handler serves the four paths. /healthz and /readyz answer 200, or 503 with
+// the reasons.
+func Handler(c Config) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", judge(c.Live))
+	mux.HandleFunc("GET /readyz", judge(c.Ready))
+	mux.HandleFunc("GET /snapshot", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), snapshotTimeout)
+		defer cancel()
+		write(w, http.StatusOK, c.Snapshot(ctx))
+	})
+	mux.Handle("GET /metrics", c.Metrics)
+	return mux
+}
+
+func judge(reasons func() []string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		answer := verdict{Reasons: reasons()}
+		answer.OK = len(answer.Reasons) == 0
+		status := http.StatusOK
+		if !answer.OK {
+			status = http.StatusServiceUnavailable
+		} else {
+			answer.Reasons = []string{}
+		}
+		write(w, status, answer)
+	}
+}
+
+func write(w http.ResponseWriter, status int, answer any) {
+	body, err := json.MarshalIndent(answer, "", "  ")
+	if err != nil {
+		http.Error(w, "the answer cannot be written as JSON", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n'))
+}
