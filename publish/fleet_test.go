@@ -122,7 +122,7 @@ func (f *fleet) plan(id string, sources ...publish.Source) *publish.Plan {
 
 func (f *fleet) publisher(plan *publish.Plan) *publish.Publisher {
 	f.t.Helper()
-	publisher, err := publish.New(f.js, plan, nil)
+	publisher, err := publish.New(f.js, plan)
 	require.NoError(f.t, err)
 	return publisher
 }

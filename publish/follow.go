@@ -3,8 +3,11 @@ package publish
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
@@ -44,7 +47,11 @@ func (p *Publisher) look(ctx context.Context) ([]Dead, error) {
 	if err := p.lookAtResults(ctx, names); err != nil {
 		return nil, err
 	}
-	return p.lookAtDead(ctx, names)
+	dead, err := p.lookAtDead(ctx, names)
+	if err != nil {
+		return dead, err
+	}
+	return dead, p.lookAtOvertaken(ctx, names)
 }
 
 func (p *Publisher) lookAtResults(ctx context.Context, names wire.Names) error {
@@ -64,10 +71,13 @@ func (p *Publisher) lookAtResults(ctx context.Context, names wire.Names) error {
 		}
 		p.resume.results = result.sequence
 		key := chunkKey{result.value.DocumentID, result.value.Index}
-		if chunk, open := p.pending[key]; open && chunk.id == result.value.ChunkID {
-			delete(p.pending, key)
-			p.counts.Done++
-			p.tell(p.counts)
+		chunk, open := p.pending[key]
+		switch {
+		case !open:
+		case chunk.id == result.value.ChunkID:
+			p.finish(key)
+		default:
+			p.overtaken[key] = true
 		}
 	}
 	p.resume.results = max(p.resume.results, last)
@@ -98,4 +108,47 @@ func (p *Publisher) lookAtDead(ctx context.Context, names wire.Names) ([]Dead, e
 	}
 	p.resume.dead = max(p.resume.dead, last)
 	return dead, nil
+}
+
+// lookAtOvertaken finishes the chunks whose place holds the result of another
+// version of the document and which have left the queue: somebody published a
+// later version, and its result stands for this one.
+func (p *Publisher) lookAtOvertaken(ctx context.Context, names wire.Names) error {
+	if len(p.overtaken) == 0 {
+		return nil
+	}
+	queue, err := p.js.Stream(ctx, names.ChunkStream())
+	if err != nil {
+		return err
+	}
+	for key := range p.overtaken {
+		chunk, open := p.pending[key]
+		if !open {
+			delete(p.overtaken, key)
+			continue
+		}
+		_, err := queue.GetMsg(ctx, chunk.sequence)
+		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return err
+		}
+		if err == nil {
+			continue
+		}
+		if chunk.gone {
+			delete(p.overtaken, key)
+			p.finish(key)
+			continue
+		}
+		// Its own result or dead letter was written before it left, maybe after
+		// it was looked for: look once more.
+		chunk.gone = true
+		p.pending[key] = chunk
+	}
+	return nil
+}
+
+func (p *Publisher) finish(key chunkKey) {
+	delete(p.pending, key)
+	p.counts.Done++
+	p.tell(p.counts)
 }

@@ -30,6 +30,8 @@ type Publisher struct {
 	counts  Counts
 	resume  position
 	pending map[chunkKey]pendingChunk
+	// overtaken are pending chunks whose place holds another version's result.
+	overtaken map[chunkKey]bool
 }
 
 // chunkKey is a chunk's place, which a result or dead letter names.
@@ -42,6 +44,7 @@ type chunkKey struct {
 type pendingChunk struct {
 	id       string
 	sequence uint64 // in the chunk stream
+	gone     bool   // has left the chunk stream
 }
 
 // position is up to where results and dead letters have been read.
@@ -59,10 +62,9 @@ const (
 	resendWait = 500 * time.Millisecond
 )
 
-// New returns a publisher for plan. tell, if not nil, is called after every
-// change, from the goroutine that called Send or Follow. js stays the caller's.
-// A Publisher is for one goroutine.
-func New(js jetstream.JetStream, plan *Plan, tell func(Counts)) (*Publisher, error) {
+// New returns a publisher for plan. js stays the caller's. A Publisher is for
+// one goroutine.
+func New(js jetstream.JetStream, plan *Plan) (*Publisher, error) {
 	if plan == nil {
 		return nil, &ConfigError{"plan", "is required"}
 	}
@@ -70,15 +72,19 @@ func New(js jetstream.JetStream, plan *Plan, tell func(Counts)) (*Publisher, err
 	if err != nil {
 		return nil, err
 	}
-	if tell == nil {
-		tell = func(Counts) {}
-	}
 	return &Publisher{
-		js: js, reader: reader, plan: plan, tell: tell,
+		js: js, reader: reader, plan: plan, tell: func(Counts) {},
 		counts:  Counts{Chunks: plan.Chunks},
-		pending: map[chunkKey]pendingChunk{},
+		pending: map[chunkKey]pendingChunk{}, overtaken: map[chunkKey]bool{},
 	}, nil
 }
+
+// Plan is what the publisher sends.
+func (p *Publisher) Plan() *Plan { return p.plan }
+
+// OnChange has tell called after every change of the counts, by the goroutine
+// that called Send or Follow.
+func (p *Publisher) OnChange(tell func(Counts)) { p.tell = tell }
 
 // Counts says how far the publication is.
 func (p *Publisher) Counts() Counts { return p.counts }
@@ -258,6 +264,6 @@ func (p *Publisher) landed(m message, stored *jetstream.PubAck) {
 		p.counts.Duplicate++
 		p.resume.dead = 0 // its dead letter may be older than this publication
 	}
-	p.pending[chunkKey{m.chunk.DocumentID, m.chunk.Index}] = pendingChunk{m.chunk.ChunkID, stored.Sequence}
+	p.pending[chunkKey{m.chunk.DocumentID, m.chunk.Index}] = pendingChunk{id: m.chunk.ChunkID, sequence: stored.Sequence}
 	p.tell(p.counts)
 }

@@ -227,3 +227,27 @@ func TestAFileThatChangesAfterTheCheckIsNotSent(t *testing.T) {
 	require.ErrorContains(t, err, "changed")
 	require.Empty(t, f.take(1))
 }
+
+// Two publishers, two versions: the worker settles the older chunk without a
+// result of its own, because the newer one's is there.
+func TestFollowEndsWhenALaterVersionIsThere(t *testing.T) {
+	f := newFleet(t)
+	older := f.publisher(f.plan("d", file(t, "a.txt", "Ada met Charles.")))
+	require.NoError(t, older.Send(t.Context()))
+	first := f.take(1)[0]
+	newer := f.publisher(f.plan("d", file(t, "a.txt", "Ada met Mary.")))
+	require.NoError(t, newer.Send(t.Context()))
+	f.finish(f.take(1)[0], extraction.Extraction{})
+
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := older.Follow(ctx, time.Millisecond)
+	var wait *publish.WaitError
+	require.ErrorAs(t, err, &wait, "as long as the chunk waits, its own result may still come")
+
+	require.NoError(t, first.DoubleAck(t.Context()))
+	dead, err := older.Follow(t.Context(), time.Millisecond)
+	require.NoError(t, err)
+	require.Empty(t, dead)
+	require.Equal(t, 1, older.Counts().Done)
+}

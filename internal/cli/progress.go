@@ -74,8 +74,8 @@ func (p *Progress) End() {
 	p.bars.Wait()
 }
 
-// IsTerminal reports whether w is a terminal.
-func IsTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
+// IsTerminal reports whether stream, a reader or a writer, is a terminal.
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -1,0 +1,47 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// Parts reads what the chunks of documents yielded, all documents of the tenant
+// for none, in the order of document and index. Of a document that was
+// published again only the newest version is read.
+func (r *Reader) Parts(ctx context.Context, documents ...string) ([]extraction.Part, error) {
+	byID := map[string][]stored[wire.Result]{}
+	for result, err := range r.results(ctx, documents, 0) {
+		if err != nil {
+			return nil, err
+		}
+		id := result.value.DocumentID
+		byID[id] = append(byID[id], result)
+	}
+	var parts []extraction.Part
+	for id, results := range byID {
+		var t tally
+		for _, result := range results {
+			t.addResult(result)
+		}
+		_, counts := version(t.results)
+		byIndex := map[int]extraction.Part{}
+		for i, result := range results {
+			if counts(t.results[i]) {
+				byIndex[result.value.Index] = extraction.Part{
+					DocumentID: id, ChunkID: result.value.ChunkID, Index: result.value.Index, Extraction: result.value.Extraction,
+				}
+			}
+		}
+		for _, part := range byIndex {
+			parts = append(parts, part)
+		}
+	}
+	slices.SortFunc(parts, func(a, b extraction.Part) int {
+		return cmp.Or(cmp.Compare(a.DocumentID, b.DocumentID), cmp.Compare(a.Index, b.Index))
+	})
+	return parts, nil
+}
