@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -78,4 +79,43 @@ func TestAddressesAreChecked(t *testing.T) {
 
 	_, err = health.Listen(server.Address(), http.NotFoundHandler())
 	require.ErrorContains(t, err, "in use")
+}
+
+func TestMetricsAreInPrometheusTextFormat(t *testing.T) {
+	server, err := health.Listen("127.0.0.1:0", health.Metrics(func(context.Context) []health.Metric {
+		return []health.Metric{
+			{Name: "a_total", Help: "Line\nand \\.", Type: health.Counter, Label: "outcome", Samples: []health.Sample{{LabelValue: "x\"\\\ny", Value: 3}, {LabelValue: "z", Value: 1e9}}},
+			{Name: "b", Help: "B.", Type: health.Gauge, Samples: []health.Sample{{Value: 0.5}}},
+		}
+	}))
+	require.NoError(t, err)
+	defer server.Close()
+	_, body := get(t, server, "/")
+	require.Equal(t, `# HELP a_total Line\nand \\.
+# TYPE a_total counter
+a_total{outcome="x\"\\\ny"} 3
+a_total{outcome="z"} 1e+09
+# HELP b B.
+# TYPE b gauge
+b 0.5
+`, body)
+}
+
+func TestWatchdogComplainsOnlyAboutWorkThatDoesNotEnd(t *testing.T) {
+	now := time.Unix(1000, 0)
+	dog := health.NewWatchdog(time.Minute, func() time.Time { return now })
+	settled := now
+	require.Empty(t, dog.Look(0, settled))
+	now = now.Add(time.Hour)
+	require.Empty(t, dog.Look(0, settled), "idle for an hour")
+	now = now.Add(time.Second)
+	require.Empty(t, dog.Look(3, settled), "work has just begun")
+	now = now.Add(50 * time.Second)
+	settled = now
+	require.Empty(t, dog.Look(3, settled))
+	now = now.Add(59 * time.Second)
+	require.Empty(t, dog.Look(3, settled))
+	now = now.Add(2 * time.Second)
+	require.Contains(t, dog.Look(3, settled), "3 in hand")
+	require.Empty(t, dog.Look(3, now), "it goes on")
 }
