@@ -1,0 +1,83 @@
+package graph
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+)
+
+// writeText lists the entities by type and then the relationships, each with the
+// passage that shows it.
+func writeText(w *bufio.Writer, g extraction.Graph) error {
+	fmt.Fprintf(w, "%s and %s from %s, %s",
+		count(len(g.Entities), "entity", "entities"), count(len(g.Relationships), "relationship", "relationships"),
+		count(len(g.Documents), "document", "documents"), count(g.Chunks, "chunk", "chunks"))
+	if len(g.Models) > 0 {
+		fmt.Fprintf(w, ", read by %s", visible(strings.Join(g.Models, ", "), shownQuote))
+	}
+	w.WriteByte('\n')
+
+	typ := ""
+	for i, e := range g.Entities {
+		if i == 0 || e.Type != typ {
+			typ = e.Type
+			fmt.Fprintf(w, "\n%s\n", visible(typ, shownName))
+		}
+		fmt.Fprintf(w, "  %s  %s\n", visible(e.Name, shownName), shown(e.Sources))
+	}
+	if len(g.Relationships) > 0 {
+		w.WriteString("\nrelationships\n")
+	}
+	for r, ends := range edges(g) {
+		source, target := g.Entities[ends[0]], g.Entities[ends[1]]
+		fmt.Fprintf(w, "  %s --%s--> %s  %s\n",
+			visible(source.Name, shownName), visible(r.Type, shownName), visible(target.Name, shownName), shown(r.Sources))
+	}
+	if len(g.Conflicts) > 0 {
+		w.WriteString("\none name, several types\n")
+	}
+	for _, c := range g.Conflicts {
+		fmt.Fprintf(w, "  %s: %s\n", visible(c.Name, shownName), visible(strings.Join(c.Types, ", "), shownQuote))
+	}
+	if lines := notes(g.Counters); len(lines) > 0 {
+		fmt.Fprintf(w, "\nnotes\n  %s\n", strings.Join(lines, "\n  "))
+	}
+	return nil
+}
+
+// shown is the passage that shows a fact, in quotes.
+func shown(sources []extraction.Source) string {
+	if quote := quoteOf(sources); quote != "" {
+		return `"` + visible(quote, shownQuote) + `"`
+	}
+	return "(not found in the text)"
+}
+
+func notes(c extraction.Counters) []string {
+	var lines []string
+	for _, n := range []struct {
+		count int
+		text  string
+	}{
+		{c.Dropped, "rows of the model's answers dropped: no usable name, type or shape"},
+		{c.Unresolved, "relationships left out: an end is not among the entities"},
+		{c.SelfLoops, "relationships left out: an entity with itself"},
+		{c.Ungrounded, "facts kept whose quote is not in the text"},
+		{c.Clipped, "overlong names, types, descriptions or quotes cut"},
+		{c.Repaired, "departures from the form asked for put right"},
+	} {
+		if n.count > 0 {
+			lines = append(lines, fmt.Sprintf("%d %s", n.count, n.text))
+		}
+	}
+	return lines
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
