@@ -33,7 +33,7 @@ func (m *Memory) Admit(ctx context.Context, key string, ask Ask) (Admission, err
 	if ask.Waiter != "" {
 		b.Leave(ask.Waiter)
 	}
-	if q.Requests == 0 && q.Tokens == 0 {
+	if q.Unlimited() {
 		return Admission{Admitted: true}, nil
 	}
 	m.admissions++

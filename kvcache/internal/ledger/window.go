@@ -11,8 +11,11 @@ type Quota struct {
 	Requests, Tokens int64
 }
 
-// room reports whether one more request fits beside those that are there.
-func (q Quota) room(requests, tokens, more int64) bool {
+// Unlimited reports whether q limits nothing.
+func (q Quota) Unlimited() bool { return q.Requests == 0 && q.Tokens == 0 }
+
+// Room reports whether one more request fits beside those that are there.
+func (q Quota) Room(requests, tokens, more int64) bool {
 	return (q.Requests == 0 || requests < q.Requests) &&
 		(q.Tokens == 0 || more <= q.Tokens-tokens)
 }
@@ -100,6 +103,9 @@ func (w *Window) find(id uint64) (int, bool) {
 // Cool refuses everything before until; it is only ever extended.
 func (w *Window) Cool(until int64) { w.cool = max(w.cool, until) }
 
+// Cooling reports whether w refuses everything at now.
+func (w *Window) Cooling(now int64) bool { return now < w.cool }
+
 // Empty reports whether nothing in w can matter to a question asked at now.
 func (w *Window) Empty(now int64) bool {
 	return w.cool <= now && (len(w.items) == 0 || w.Latest() <= now-w.keep)
@@ -114,7 +120,32 @@ func (w *Window) Held(now int64, span time.Duration) (requests, tokens int64) {
 // Fits reports whether a request of tokens is within q at now.
 func (w *Window) Fits(now int64, q Quota, tokens int64) bool {
 	w.slide(now - int64(q.Window))
-	return now >= w.cool && q.room(w.requests, w.tokens, tokens)
+	return now >= w.cool && q.Room(w.requests, w.tokens, tokens)
+}
+
+// Judge reports whether the admission id, which was added before anybody asked,
+// was within q at its own instant, given what was added before it and has not been
+// taken back. Everything added earlier must be there: that what comes later is there
+// as well, or that something has been taken back, does no harm.
+func (w *Window) Judge(id uint64, q Quota) bool {
+	i, ok := w.find(id)
+	if !ok {
+		return false
+	}
+	w.slide(w.items[i].at - int64(q.Window))
+	held, tokens := w.requests, w.tokens
+	for _, it := range w.items[i:] {
+		held, tokens = held-1, tokens-it.tokens
+	}
+	return w.items[i].at >= w.cool && q.Room(held, tokens, w.items[i].tokens)
+}
+
+// At returns the instant of the admission id, if it is still there.
+func (w *Window) At(id uint64) (int64, bool) {
+	if i, ok := w.find(id); ok {
+		return w.items[i].at, true
+	}
+	return 0, false
 }
 
 // Opens returns the earliest instant, not before now, at which a request of
@@ -135,14 +166,14 @@ func (w *Window) opensBehind(slots []slot, slotTokens, now int64, q Quota, token
 	}
 	held, heldTokens := w.requests+int64(len(slots)), w.tokens+slotTokens
 	for _, it := range w.items[w.from:] {
-		if q.room(held, heldTokens, tokens) {
+		if q.Room(held, heldTokens, tokens) {
 			return opens
 		}
 		held, heldTokens = held-1, heldTokens-it.tokens
 		opens = max(opens, it.at+span)
 	}
 	for _, s := range slots {
-		if q.room(held, heldTokens, tokens) {
+		if q.Room(held, heldTokens, tokens) {
 			return opens
 		}
 		held, heldTokens = held-1, heldTokens-s.tokens
