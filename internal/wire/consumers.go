@@ -32,13 +32,16 @@ func queueConsumer(name, filter string, ackWait time.Duration) jetstream.Consume
 		// A message that waits for its next turn stays pending, and must not
 		// block the others.
 		MaxAckPending: -1,
+		// Pulls beyond this are dropped without a word, and it cannot be raised
+		// later: room for every worker of a large fleet, twice.
+		MaxWaiting: 8192,
 	}
 }
 
-// EnsureConsumer returns the consumer, created if it is missing. An existing one
-// stays as it is, its AckWait included; a setting that would lose or strand
-// messages is a [*MismatchError].
-func EnsureConsumer(ctx context.Context, js jetstream.JetStream, stream string, want jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+// EnsureConsumer returns the consumer, and whether it had to be created. An
+// existing one stays as it is, its AckWait included; a setting that would lose
+// or strand messages is a [*MismatchError].
+func EnsureConsumer(ctx context.Context, js jetstream.JetStream, stream string, want jetstream.ConsumerConfig) (c jetstream.Consumer, created bool, err error) {
 	object := fmt.Sprintf("consumer %s of stream %s", want.Durable, stream)
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -47,20 +50,20 @@ func EnsureConsumer(ctx context.Context, js jetstream.JetStream, stream string, 
 		consumer, err = js.CreateConsumer(ctx, stream, want)
 		switch {
 		case err == nil:
-			return consumer, nil
+			return consumer, true, nil
 		case !errors.Is(err, jetstream.ErrConsumerExists):
-			return nil, accessError(js, object, "CONSUMER.CREATE."+stream+"."+want.Durable+"."+want.FilterSubject, err)
+			return nil, false, accessError(js, object, "CONSUMER.CREATE."+stream+"."+want.Durable+"."+want.FilterSubject, err)
 		}
 		// Somebody else was faster, with another AckWait.
 		consumer, err = js.Consumer(ctx, stream, want.Durable)
 	}
 	if err != nil {
-		return nil, accessError(js, object, "CONSUMER.INFO."+stream+"."+want.Durable, err)
+		return nil, false, accessError(js, object, "CONSUMER.INFO."+stream+"."+want.Durable, err)
 	}
 	if err := checkConsumer(object, want, consumer.CachedInfo().Config); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return consumer, nil
+	return consumer, false, nil
 }
 
 func checkConsumer(object string, want, have jetstream.ConsumerConfig) error {

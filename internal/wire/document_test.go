@@ -43,7 +43,7 @@ func TestBadDocuments(t *testing.T) {
 		"empty":               {"", "", "blank"},
 		"blank":               {"", " \n", "blank"},
 		"NUL":                 {"", "a\x00b", "NUL"},
-		"not UTF-8":           {"", "caf\xe9", "not UTF-8"},
+		"not UTF-8":           {"", "caf\xe9", "invalid UTF-8"},
 		"html, not UTF-8":     {"text/html", "<p>caf\xe9", "not UTF-8"},
 		"html without text":   {"text/html", "<script>a</script>", "blank"},
 		"another type":        {"image/png", "a", "Content-Type"},

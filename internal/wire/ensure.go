@@ -22,35 +22,45 @@ const requestTimeout = 5 * time.Second
 // request that is not answered is an [*AccessError] naming the missing right.
 // Several processes may do this at the same time.
 func Ensure(ctx context.Context, js jetstream.JetStream, n Names) error {
-	if n.ns == "" {
-		return &NamespaceError{}
-	}
-	for _, want := range n.Streams() {
-		if err := ensureStream(ctx, js, want); err != nil {
-			return err
-		}
-	}
-	return ensureLimits(ctx, js, n)
+	_, err := EnsureCreated(ctx, js, n)
+	return err
 }
 
-func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) error {
-	object := "stream " + want.Name
+// EnsureCreated is [Ensure] for whoever wants to know what was missing.
+func EnsureCreated(ctx context.Context, js jetstream.JetStream, n Names) (created []string, err error) {
+	if n.ns == "" {
+		return nil, &NamespaceError{}
+	}
+	for _, want := range n.Streams() {
+		missing, err := ensureStream(ctx, js, want)
+		if err != nil {
+			return created, err
+		}
+		if missing {
+			created = append(created, "stream "+want.Name)
+		}
+	}
+	missing, err := ensureLimits(ctx, js, n)
+	if missing {
+		created = append(created, "bucket "+n.LimitsBucket())
+	}
+	return created, err
+}
+
+func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (created bool, err error) {
 	have, err := streamConfig(ctx, js, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		err = createStream(ctx, js, want)
-		if err == nil {
-			return nil
-		}
 		if !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-			return err
+			return err == nil, err
 		}
 		// Somebody else was faster.
 		have, err = streamConfig(ctx, js, want.Name)
 	}
 	if err != nil {
-		return accessError(js, object, "STREAM.INFO."+want.Name, err)
+		return false, accessError(js, "stream "+want.Name, "STREAM.INFO."+want.Name, err)
 	}
-	return checkStream(want, have)
+	return false, checkStream(want, have)
 }
 
 func streamConfig(ctx context.Context, js jetstream.JetStream, name string) (jetstream.StreamConfig, error) {
@@ -135,22 +145,22 @@ func covers(pattern, filter string) bool {
 	return len(p) == len(f)
 }
 
-func ensureLimits(ctx context.Context, js jetstream.JetStream, n Names) error {
+func ensureLimits(ctx context.Context, js jetstream.JetStream, n Names) (created bool, err error) {
 	object := "bucket " + n.LimitsBucket()
-	rctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	_, err := js.KeyValue(rctx, n.LimitsBucket())
+	_, err = js.KeyValue(ctx, n.LimitsBucket())
 	if err == nil {
-		return nil
+		return false, nil
 	}
 	if !errors.Is(err, jetstream.ErrBucketNotFound) {
-		return accessError(js, object, "STREAM.INFO.KV_"+n.LimitsBucket(), err)
+		return false, accessError(js, object, "STREAM.INFO.KV_"+n.LimitsBucket(), err)
 	}
-	_, err = js.CreateKeyValue(rctx, n.LimitsBucketConfig())
+	_, err = js.CreateKeyValue(ctx, n.LimitsBucketConfig())
 	if err == nil || errors.Is(err, jetstream.ErrBucketExists) {
-		return nil
+		return err == nil, nil
 	}
-	return accessError(js, object, "STREAM.CREATE.KV_"+n.LimitsBucket(), err)
+	return false, accessError(js, object, "STREAM.CREATE.KV_"+n.LimitsBucket(), err)
 }
 
 // accessError names the right that a request needs. A server answers a request

@@ -195,7 +195,7 @@ func TestEnsureWithoutJetStream(t *testing.T) {
 func TestEnsureConsumer(t *testing.T) {
 	js, n := jetStream(t), names(t, "")
 	require.NoError(t, wire.Ensure(t.Context(), js, n))
-	c, err := wire.EnsureConsumer(t.Context(), js, n.ChunkStream(), n.ChunkConsumerConfig(30*time.Second))
+	c, _, err := wire.EnsureConsumer(t.Context(), js, n.ChunkStream(), n.ChunkConsumerConfig(30*time.Second))
 	require.NoError(t, err)
 	have := c.CachedInfo().Config
 	require.Equal(t, "weir_chunks", have.Durable)
@@ -204,7 +204,7 @@ func TestEnsureConsumer(t *testing.T) {
 	require.Empty(t, have.BackOff)
 
 	// Another worker with another --ack-wait lives with what is there.
-	c, err = wire.EnsureConsumer(t.Context(), js, n.ChunkStream(), n.ChunkConsumerConfig(time.Second))
+	c, _, err = wire.EnsureConsumer(t.Context(), js, n.ChunkStream(), n.ChunkConsumerConfig(time.Second))
 	require.NoError(t, err)
 	require.Equal(t, 30*time.Second, c.CachedInfo().Config.AckWait)
 }
@@ -223,7 +223,7 @@ func TestEnsureConsumerRefusesWhatItCannotLiveWith(t *testing.T) {
 			change(&config)
 			_, err := js.CreateConsumer(t.Context(), n.ChunkStream(), config)
 			require.NoError(t, err)
-			_, err = wire.EnsureConsumer(t.Context(), js, n.ChunkStream(), n.ChunkConsumerConfig(30*time.Second))
+			_, _, err = wire.EnsureConsumer(t.Context(), js, n.ChunkStream(), n.ChunkConsumerConfig(30*time.Second))
 			var mismatch *wire.MismatchError
 			require.ErrorAs(t, err, &mismatch)
 			require.Equal(t, field, mismatch.Field)

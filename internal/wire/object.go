@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
 )
 
 // object is a JSON object whose members are looked at one by one: by their
@@ -154,13 +155,9 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// checkText is what every text must be: UTF-8, without NUL, something to read.
 func checkText(text string) error {
-	if err := checkString("text", text); err != nil {
-		return err
-	}
-	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
-		return invalid("text is blank")
+	if err := extraction.CheckText(text); err != nil {
+		return &InvalidMessageError{Reason: err.Error()}
 	}
 	return nil
 }
