@@ -58,18 +58,19 @@ func shown(sources []extraction.Source) string {
 func notes(c extraction.Counters) []string {
 	var lines []string
 	for _, n := range []struct {
-		count int
-		text  string
+		count     int
+		one, many string
+		why       string
 	}{
-		{c.Dropped, "rows of the model's answers dropped: no usable name, type or shape"},
-		{c.Unresolved, "relationships left out: an end is not among the entities"},
-		{c.SelfLoops, "relationships left out: an entity with itself"},
-		{c.Ungrounded, "facts kept whose quote is not in the text"},
-		{c.Clipped, "overlong names, types, descriptions or quotes cut"},
-		{c.Repaired, "departures from the form asked for put right"},
+		{c.Dropped, "row", "rows", "of the model's answers dropped: no usable name, type or shape"},
+		{c.Unresolved, "relationship", "relationships", "left out: an end is not among the entities"},
+		{c.SelfLoops, "relationship", "relationships", "left out: an entity with itself"},
+		{c.Ungrounded, "fact", "facts", "kept whose quote is not in the text"},
+		{c.Clipped, "overlong text", "overlong texts", "cut"},
+		{c.Repaired, "departure", "departures", "from the form asked for put right"},
 	} {
 		if n.count > 0 {
-			lines = append(lines, fmt.Sprintf("%d %s", n.count, n.text))
+			lines = append(lines, count(n.count, n.one, n.many)+" "+n.why)
 		}
 	}
 	return lines

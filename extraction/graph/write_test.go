@@ -68,7 +68,7 @@ one name, several types
 
 notes
   2 rows of the model's answers dropped: no usable name, type or shape
-  1 facts kept whose quote is not in the text
+  1 fact kept whose quote is not in the text
 `, write(t, "text", sample()))
 }
 
