@@ -1,6 +1,7 @@
 package resilience
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -113,3 +114,11 @@ func (e *StoreError) Unwrap() error { return e.Err }
 
 // RetryDelay implements [Delayed]: when the store comes back is not known.
 func (e *StoreError) RetryDelay() (time.Duration, bool) { return 0, false }
+
+// storeError tells a store that failed from a caller that has gone away.
+func storeError(ctx context.Context, op string, err error) error {
+	if gone := ctx.Err(); gone != nil && errors.Is(err, gone) {
+		return gone
+	}
+	return &StoreError{Op: op, Err: err}
+}

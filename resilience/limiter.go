@@ -2,7 +2,6 @@ package resilience
 
 import (
 	"context"
-	"errors"
 	"math"
 	"time"
 
@@ -244,12 +243,4 @@ func (l Limits) check(argument string) error {
 
 func errNoTokens(argument string) error {
 	return &ConfigError{Argument: argument, Problem: "cannot be limited with this cache: it has no kvcache.Ledger, and hits have no size"}
-}
-
-// storeError leaves the caller's own cancellation as it is.
-func storeError(ctx context.Context, op string, err error) error {
-	if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
-		return cause
-	}
-	return &StoreError{Op: op, Err: err}
 }

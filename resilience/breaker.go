@@ -1,0 +1,260 @@
+package resilience
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	mathrand "math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weirkeeper/weirkeeper/kvcache"
+)
+
+// Breaker is one circuit: it stops calls to a server that keeps failing and
+// lets a few of them find out whether it has come back. Ask it with
+// [Breaker.Allow] before a call and tell the [Permit] how the call ended.
+//
+// It keeps nothing in the process but its settings: the circuit is what the
+// cache holds, and all breakers on it agree. It runs no goroutine. Safe for
+// concurrent use.
+type Breaker struct {
+	cfg     BreakerConfig
+	store   kvcache.Versioned
+	own     *kvcache.Memory // to be closed, nil if a cache was handed in
+	keys    []kvcache.Entry // a template for reading
+	entries sync.Pool       // of *[1]kvcache.Entry, for the read that every call makes
+	warned  atomic.Uint64   // version of the state that was warned about last, plus 1
+}
+
+// NewBreaker returns the breaker of the circuit, or a [*ConfigError].
+func NewBreaker(cfg BreakerConfig) (*Breaker, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	b := &Breaker{cfg: cfg, keys: circuitKeys(cfg.Prefix+cfg.Name, cfg.HalfOpenMaxCalls)}
+	b.entries.New = func() any { return new([1]kvcache.Entry) }
+	if cfg.Cache == nil {
+		b.own = kvcache.NewMemory(kvcache.WithClock(cfg.Clock))
+		b.store = b.own
+		return b, nil
+	}
+	versioned, ok := cfg.Cache.(kvcache.Versioned)
+	if !ok {
+		versioned = kvcache.Unversioned(cfg.Cache)
+	}
+	b.store = versioned
+	return b, nil
+}
+
+// Close releases the cache if the breaker made it itself.
+func (b *Breaker) Close() error {
+	if b.own == nil {
+		return nil
+	}
+	return b.own.Close()
+}
+
+// Permit is the leave to make one call, and the place to report how it ended:
+// exactly one of Success, Failure, Trip and Release. A report from a period of
+// the circuit that has passed changes nothing.
+type Permit struct {
+	breaker *Breaker
+	period  uint64
+	probe   int
+	id      string // of the probe's lease, "" if the call is no probe
+	refusal *CircuitOpen
+}
+
+// Probe says whether the call probes a half-open circuit.
+func (p Permit) Probe() bool { return p.id != "" }
+
+// Refusal is the error to raise if Allow said no, nil if it said yes.
+func (p Permit) Refusal() *CircuitOpen { return p.refusal }
+
+// Allow decides whether a call may be made now. It may begin a period of probing
+// and take a probe, so ask only if the call will be made. An error is a
+// [*StoreError], or ctx's own; no call may be made then either.
+func (b *Breaker) Allow(ctx context.Context) (Permit, bool, error) {
+	state := b.entries.Get().(*[1]kvcache.Entry)
+	defer b.entries.Put(state)
+	state[0].Key = b.keys[len(b.keys)-1].Key
+	if err := b.store.Load(ctx, state[:]); err != nil {
+		return Permit{}, false, storeError(ctx, "breaker allow", err)
+	}
+	if b.interpret(&state[0]) == Closed {
+		return Permit{breaker: b, period: state[0].Version}, true, nil
+	}
+	p, err := b.ask(ctx)
+	return p, err == nil && p.refusal == nil, err
+}
+
+// ask is Allow for a circuit that is probably not closed.
+func (b *Breaker) ask(ctx context.Context) (Permit, error) {
+	var p Permit
+	done, err := b.change(ctx, "breaker allow", func(c circuit) plan {
+		p = Permit{breaker: b, period: c.period()}
+		switch b.interpret(c.state()) {
+		case Open:
+			if c.due(b.cfg.Clock(), b.cfg.RecoveryTimeout) {
+				p.id = rand.Text()
+				return c.halfOpen(p.id, b.cfg.ProbeLease)
+			}
+		case HalfOpen:
+			if free, held := c.freeProbe(); free >= 0 {
+				p.probe, p.id = free, rand.Text()
+				return c.take(free, held, p.id, b.cfg.ProbeLease)
+			}
+		default:
+			return plan{}
+		}
+		p.refusal = b.refusal(c)
+		return plan{}
+	})
+	switch {
+	case errors.Is(err, ErrContended): // others are probing, which is the answer
+		return Permit{refusal: &CircuitOpen{Circuit: b.cfg.Name, RetryAfter: b.poll()}}, nil
+	case err != nil:
+		return Permit{}, err
+	case done.to != "":
+		p.period = done.changes[len(done.changes)-1].Version
+	}
+	return p, nil
+}
+
+// Success reports that the server did its work.
+func (p Permit) Success(ctx context.Context) error {
+	b := p.breaker
+	if !p.Probe() {
+		// Nothing to forgive, nothing to write: what nearly every call finds.
+		failures := b.entries.Get().(*[1]kvcache.Entry)
+		defer b.entries.Put(failures)
+		failures[0].Key = b.keys[atFailures].Key
+		if err := b.store.Load(ctx, failures[:]); err != nil {
+			return storeError(ctx, "breaker success", err)
+		}
+		if !failures[0].Present {
+			return nil
+		}
+	}
+	return p.report(ctx, "breaker success", func(c circuit) plan {
+		switch {
+		case p.Probe():
+			return c.transition(Closed)
+		case c[atFailures].Present:
+			return c.forgive()
+		}
+		return plan{}
+	})
+}
+
+// Failure reports that the server failed. The reason is kept for operators; it
+// must hold no secrets.
+func (p Permit) Failure(ctx context.Context, reason string) error {
+	b := p.breaker
+	return p.report(ctx, "breaker failure", func(c circuit) plan {
+		if p.Probe() || count(&c[atFailures])+1 >= b.cfg.FailureThreshold {
+			return c.open(b.cfg.Clock(), reason, b.cfg.RecoveryTimeout)
+		}
+		return c.fail(b.cfg.RecoveryTimeout)
+	})
+}
+
+// Trip opens the circuit at once: no call can succeed for the time being.
+func (p Permit) Trip(ctx context.Context, reason string) error {
+	b := p.breaker
+	return p.report(ctx, "breaker trip", func(c circuit) plan {
+		return c.open(b.cfg.Clock(), reason, b.cfg.RecoveryTimeout)
+	})
+}
+
+// Release ends a call that says nothing about the server: it was cancelled,
+// never made, or refused for the caller's own sake. A probe is given back.
+func (p Permit) Release(ctx context.Context) error {
+	if !p.Probe() {
+		return nil
+	}
+	return p.report(ctx, "breaker release", func(c circuit) plan {
+		if !c.holds(p.probe, p.id) {
+			return plan{}
+		}
+		return c.give(p.probe)
+	})
+}
+
+// Renew starts a probe's lease again and says whether the probe is still the
+// caller's. For calls that are no probes it does nothing.
+func (p Permit) Renew(ctx context.Context) (held bool, err error) {
+	if !p.Probe() {
+		return true, nil
+	}
+	err = p.report(ctx, "breaker renew", func(c circuit) plan {
+		if held = c.holds(p.probe, p.id); !held {
+			return plan{}
+		}
+		return c.renew(p.probe, p.id, p.breaker.cfg.ProbeLease)
+	})
+	return held && err == nil, err
+}
+
+// report makes a change if the circuit is still in the permit's period.
+func (p Permit) report(ctx context.Context, op string, decide func(circuit) plan) error {
+	_, err := p.breaker.change(ctx, op, func(c circuit) plan {
+		if c.period() != p.period {
+			return plan{}
+		}
+		return decide(c)
+	})
+	return err
+}
+
+// maxSwaps is how often a change is tried that loses against others. Whoever
+// wins moves the circuit on, so that losing for long takes very many callers.
+const maxSwaps = 64
+
+// change reads the circuit, lets decide what to write, and writes it if nothing
+// has changed in between, else begins again. It returns the plan that was
+// carried out. After maxSwaps attempts the error is [ErrContended] and nothing
+// was written.
+func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) plan) (plan, error) {
+	for n := range maxSwaps {
+		c, err := b.read(ctx)
+		if err != nil {
+			return plan{}, storeError(ctx, op, err)
+		}
+		todo := decide(c)
+		if len(todo.changes) == 0 {
+			return todo, nil
+		}
+		swapped, err := b.store.Swap(ctx, todo.changes)
+		if err != nil {
+			return plan{}, storeError(ctx, op, err)
+		}
+		if swapped {
+			if todo.to != "" {
+				from, _ := stateOf(c.state())
+				b.cfg.OnChange(Change{Circuit: b.cfg.Name, From: from, To: todo.to, Reason: todo.reason, At: b.cfg.Clock()})
+			}
+			return todo, nil
+		}
+		if n > 0 { // the first time the other client has probably finished
+			pause := time.Millisecond << min(n, 5)
+			if err := sleepContext(ctx, mathrand.N(pause)); err != nil {
+				return plan{}, err
+			}
+		}
+	}
+	return plan{}, &StoreError{Op: op, Err: ErrContended}
+}
+
+// read loads the whole circuit, the state after everything else: see rule 2.
+func (b *Breaker) read(ctx context.Context) (circuit, error) {
+	c := make(circuit, len(b.keys))
+	copy(c, b.keys)
+	last := len(c) - 1
+	if err := b.store.Load(ctx, c[:last]); err != nil {
+		return nil, err
+	}
+	return c, b.store.Load(ctx, c[last:])
+}

@@ -1,0 +1,154 @@
+package resilience_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+// A result counts for the period in which the call was admitted, and for no
+// other.
+func TestFencingDropsResultsOfPastPeriods(t *testing.T) {
+	reports := map[string]func(resilience.Permit) error{
+		"success": func(p resilience.Permit) error { return p.Success(context.Background()) },
+		"failure": func(p resilience.Permit) error { return p.Failure(context.Background(), "late") },
+		"trip":    func(p resilience.Permit) error { return p.Trip(context.Background(), "late") },
+		"release": func(p resilience.Permit) error { return p.Release(context.Background()) },
+	}
+	for name, report := range reports {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(c *resilience.BreakerConfig) { c.FailureThreshold = 1 })
+			var late []resilience.Permit
+			unmoved := func() {
+				t.Helper()
+				before := b.versions()
+				for _, p := range late {
+					require.NoError(t, report(p))
+				}
+				require.Equal(t, before, b.versions())
+			}
+			late = append(late, b.allowed()) // of a closed period
+			b.due()
+			unmoved() // open
+
+			late = append(late, b.allowed()) // a probe
+			require.NoError(t, b.Reset(t.Context()))
+			unmoved() // closed again
+
+			b.due()
+			b.allowed()
+			unmoved() // half-open again: no success of before closes it, no failure reopens it
+		})
+	}
+}
+
+func TestLeaseEndsWithoutASignOfLife(t *testing.T) {
+	b := newBench(t)
+	b.due()
+	b.allowed() // and never heard of again
+	b.pass(4*time.Second - time.Millisecond)
+	b.refused()
+	b.pass(time.Millisecond)
+	require.Zero(t, b.retryAfter())
+	b.allowed()
+	b.refused() // exactly one more
+}
+
+func TestLeaseIsKeptByRenewing(t *testing.T) {
+	b := newBench(t)
+	b.due()
+	p := b.allowed()
+	for range 10 {
+		b.pass(3 * time.Second)
+		held, err := p.Renew(t.Context())
+		require.NoError(t, err)
+		require.True(t, held)
+		b.refused()
+	}
+	b.pass(4 * time.Second)
+	second := b.allowed()
+	held, err := p.Renew(t.Context())
+	require.NoError(t, err)
+	require.False(t, held, "somebody else has it now")
+	require.NoError(t, second.Success(t.Context()))
+}
+
+func TestLeaseDefaultsToTheRecoveryTimeout(t *testing.T) {
+	b := newBench(t, func(c *resilience.BreakerConfig) { c.ProbeLease = 0 })
+	b.due()
+	b.allowed()
+	b.pass(10*time.Second - 1)
+	b.refused()
+	b.pass(1)
+	b.allowed()
+}
+
+// The answer of a prober whose lease has ended is still an answer of this
+// period.
+func TestLateProbeStillDecides(t *testing.T) {
+	b := newBench(t)
+	b.due()
+	first := b.allowed()
+	b.pass(4 * time.Second)
+	second := b.allowed()
+	require.NoError(t, first.Success(t.Context()))
+	b.is(resilience.Closed)
+	require.NoError(t, second.Failure(t.Context(), "late"))
+	b.is(resilience.Closed)
+}
+
+// Clocks that are 10s wrong, with a timeout of 10s: the cache's clock decides.
+func TestWrongClocksAddNoProbes(t *testing.T) {
+	skewed := func(b *bench, by time.Duration) *bench {
+		other := *b
+		other.Breaker = b.another(func(c *resilience.BreakerConfig) {
+			c.Clock = func() time.Time { return b.now.Add(by) }
+		})
+		return &other
+	}
+	t.Run("a client that is ahead does not probe early", func(t *testing.T) {
+		b := newBench(t)
+		fast := skewed(b, 10*time.Second)
+		b.open()
+		for range 10 {
+			b.pass(999 * time.Millisecond)
+			require.Positive(t, fast.refused().RetryAfter, "and is not told to ask again at once")
+		}
+		b.pass(10 * time.Millisecond)
+		fast.allowed()
+	})
+	t.Run("a client that is behind waits no longer than its error", func(t *testing.T) {
+		b := newBench(t)
+		slow := skewed(b, -4*time.Second)
+		b.due()
+		require.Equal(t, 4*time.Second, slow.refused().RetryAfter)
+		b.pass(4 * time.Second)
+		slow.allowed()
+	})
+	t.Run("opened by a client that is ahead", func(t *testing.T) {
+		b := newBench(t)
+		skewed(b, time.Hour).open()
+		require.Equal(t, 10*time.Second, b.refused().RetryAfter, "never more than the timeout")
+		b.pass(10 * time.Second)
+		b.allowed()
+	})
+	t.Run("opened by a client that is behind", func(t *testing.T) {
+		b := newBench(t)
+		skewed(b, -time.Hour).open()
+		b.pass(10*time.Second - 1)
+		b.refused()
+		b.pass(1)
+		b.allowed()
+	})
+	t.Run("a lease is not cut short by others", func(t *testing.T) {
+		b := newBench(t)
+		fast := skewed(b, time.Hour)
+		b.due()
+		b.allowed()
+		fast.refused()
+	})
+}
