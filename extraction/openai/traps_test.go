@@ -91,6 +91,32 @@ func TestTrap3AnEndlessAnswerIsNotReadToItsEnd(t *testing.T) {
 	failed := p.fails(named(t, "huge"))
 	require.Equal(t, extraction.KindUnavailable, failed.Kind)
 	require.Contains(t, failed.Detail, "too big")
+
+	for _, status := range []int{200, 500} {
+		endless := &spaces{}
+		provider := connect(t, "http://model.example/v1", func(c *openai.Config) {
+			c.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(endless), Request: r}, nil
+			})
+		})
+		_, err := provider.Extract(t.Context(), ask(sentence))
+		require.ErrorIs(t, err, extraction.ErrUnavailable)
+		require.Less(t, endless.read, 9<<20)
+	}
+}
+
+// spaces is a body that goes on for 100 MB.
+type spaces struct{ read int }
+
+func (s *spaces) Read(p []byte) (int, error) {
+	if s.read > 100<<20 {
+		return 0, io.EOF
+	}
+	for i := range p {
+		p[i] = ' '
+	}
+	s.read += len(p)
+	return len(p), nil
 }
 
 func TestTrap4BodiesThatAreNoCompletionAreUnavailable(t *testing.T) {
@@ -257,7 +283,7 @@ func TestTrap7AnswersInOddClothesAreStillAnswers(t *testing.T) {
 	}
 	// Thinking parts are not the answer; fields of unexpected types do no harm.
 	p.server.Then(modelserver.Raw(http.StatusOK, "application/json", `{"id":7,"created":1.5,"choices":[{"index":"0","logprobs":"none",
-		"message":{"role":null,"content":[{"type":"thinking","thinking":[{"text":"hm"}]},{"type":"text","text":"a"},{"type":"text","text":"b"}]},
+		"message":{"role":null,"content":[{"type":"thinking","text":"hm","thinking":[{"text":"hm"}]},{"type":"text","text":"a"},{"type":"text","text":"b"}]},
 		"finish_reason":"stop"}],"usage":{"prompt_tokens":12.0,"completion_tokens":3}}`))
 	completion, err := p.ask(sentence)
 	require.NoError(t, err)
