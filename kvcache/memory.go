@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/weirkeeper/weirkeeper/kvcache/internal/hits"
 )
 
 // Memory is the [Cache] of one process: complete, exact, and without any server
@@ -39,7 +41,7 @@ type record struct {
 	deadline time.Duration // when value expires, never if it does not
 	version  uint64
 
-	hits []hit // ascending by instant
+	hits hits.Series
 
 	book *book // see [Ledger]; nil until the first question
 
@@ -137,7 +139,7 @@ func (m *Memory) Delete(ctx context.Context, key string) error {
 	defer m.mu.Unlock()
 	if r := m.records[key]; r != nil {
 		now := m.now()
-		r.hits = nil
+		r.hits = hits.Series{}
 		m.expireAt(r, now)
 		if r.present {
 			m.erase(r)

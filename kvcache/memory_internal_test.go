@@ -39,7 +39,7 @@ func TestMemoryForgetsWhatHasExpired(t *testing.T) {
 	for range 20_000 {
 		now = now.Add(time.Millisecond)
 		require.NoError(t, m.RecordHit(ctx, "busy", now, 100*time.Millisecond))
-		require.LessOrEqual(t, len(m.records["busy"].hits), 100)
+		require.LessOrEqual(t, m.records["busy"].hits.Len(), 100)
 	}
 
 	// Keys that were loaded stay for a while, not for ever.

@@ -28,12 +28,12 @@ func (m *Memory) sweep(now time.Duration) {
 		}
 		r := m.order[m.hand]
 		m.expireAt(r, now)
-		r.forgetHits(now)
+		r.hits.Forget(int64(now))
 		r.forgetBook(now)
 		if r.loaded {
 			r.loaded, r.keepUntil = false, deadlineAfter(now, versionMemory)
 		}
-		if r.present || len(r.hits) > 0 || r.book != nil || r.keepUntil > now {
+		if r.present || r.hits.Len() > 0 || r.book != nil || r.keepUntil > now {
 			m.hand++
 			continue
 		}
