@@ -1,0 +1,70 @@
+package consumer
+
+import (
+	"context"
+	"runtime/debug"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// handleChunk does what one delivery of a chunk asks for. A nil error means that
+// its result is stored.
+func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, err error) {
+	tenant, err := w.cfg.Names.Tenant(d.msg.Subject())
+	if err != nil {
+		return "", err
+	}
+	c, err := wire.DecodeChunk(d.msg.Data())
+	if err != nil {
+		return "", err
+	}
+	before, err := w.results.find(ctx, tenant, c)
+	if err != nil {
+		return "", err
+	}
+	if before.answers(c, d.meta.Timestamp) {
+		return "already_done", nil
+	}
+	failed, err := w.attempts.failed(ctx, d)
+	if err != nil {
+		return "", err
+	}
+
+	started := w.cfg.Clock()
+	found, err := w.extract(ctx, tenant, c)
+	shared := d.again() || w.cfg.Clock().Sub(started) > w.cfg.AckWait
+	if err != nil {
+		// Somebody else may have had the same chunk in hand, and more luck.
+		if shared {
+			if now, e := w.results.find(ctx, tenant, c); e == nil && now.answers(c, d.meta.Timestamp) {
+				return "already_done", nil
+			}
+		}
+		return "", err
+	}
+	// What was paid for is stored, even if the worker or the chunk ran out of
+	// time meanwhile.
+	result := wire.Result{
+		TenantID: tenant, DocumentID: c.DocumentID, ChunkID: c.ChunkID, Index: c.Index, Total: c.Total,
+		Extraction: found, Attempts: failed + 1,
+		StartedAt: started, FinishedAt: w.cfg.Clock(), Worker: w.cfg.WorkerName,
+	}
+	if err := w.results.store(context.WithoutCancel(ctx), before, c, result, d.meta.Timestamp); err != nil {
+		return "", err
+	}
+	return "extracted", nil
+}
+
+// extract calls the extractor and turns its panic into an error.
+func (w *Worker) extract(ctx context.Context, tenant string, c extraction.Chunk) (x extraction.Extraction, err error) {
+	defer recovered(&err)
+	return w.extractor.Extract(ctx, tenant, c)
+}
+
+// recovered is deferred where code runs that must not take the worker with it.
+func recovered(err *error) {
+	if value := recover(); value != nil {
+		*err = &panicError{value: value, stack: debug.Stack()}
+	}
+}

@@ -1,0 +1,114 @@
+package consumer
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+// Extractor turns one chunk into knowledge. Implementations must be safe for
+// concurrent use and return when ctx ends.
+type Extractor interface {
+	Extract(ctx context.Context, tenant string, c extraction.Chunk) (extraction.Extraction, error)
+}
+
+// Config says how a worker works. Fields left at zero have the default that is
+// named beside them.
+type Config struct {
+	// Names of streams and subjects. Required.
+	Names wire.Names
+	// Concurrency is how many chunks are in hand at most. Defaults to 8.
+	Concurrency int
+	// AckWait is after what silence a message goes to another worker, if this
+	// worker creates the consumer; an existing consumer keeps its own. At least
+	// one second. Defaults to 30s.
+	AckWait time.Duration
+	// ChunkDeadline bounds the work on one delivery of a chunk. Defaults to 5m.
+	ChunkDeadline time.Duration
+	// DrainTimeout is how long chunks in hand may go on when the worker stops.
+	// Defaults to 30s; negative is not at all.
+	DrainTimeout time.Duration
+	// MaxAttempts is how many times a chunk may fail before it is set aside.
+	// Defaults to 5.
+	MaxAttempts int
+	// Backoff is the wait before the next delivery after a failed attempt; its
+	// MaxRetries is not used. Defaults to [resilience.DefaultRetryPolicy].
+	Backoff resilience.RetryPolicy
+	// WorkerName is recorded in results. Defaults to host name and process id.
+	WorkerName string
+	// Splitter cuts raw documents. Defaults to chunks of 3000 runes, overlap 200.
+	Splitter *extraction.Splitter
+	// Logger hears what happens; document texts are never logged. nil is silent.
+	Logger *slog.Logger
+
+	// Clock and Rand (uniform in [0,1)) are for tests; nil is the real thing.
+	Clock func() time.Time
+	Rand  func() float64
+}
+
+func (c Config) withDefaults() (Config, error) {
+	set := func(field *time.Duration, def time.Duration) {
+		if *field == 0 {
+			*field = def
+		}
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = 8
+	}
+	if c.MaxAttempts == 0 {
+		c.MaxAttempts = 5
+	}
+	set(&c.AckWait, 30*time.Second)
+	set(&c.ChunkDeadline, 5*time.Minute)
+	set(&c.DrainTimeout, 30*time.Second)
+	if c.Backoff == (resilience.RetryPolicy{}) {
+		c.Backoff = resilience.DefaultRetryPolicy()
+	}
+	if c.WorkerName == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			host = "worker"
+		}
+		c.WorkerName = host + "-" + strconv.Itoa(os.Getpid())
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Float64
+	}
+	if c.Splitter == nil {
+		s, err := extraction.NewSplitter(extraction.DefaultChunkSize, extraction.DefaultChunkOverlap)
+		if err != nil {
+			return c, err
+		}
+		c.Splitter = s
+	}
+	switch {
+	case c.Names == (wire.Names{}):
+		return c, &ConfigError{"Names", "is required, see wire.NewNames"}
+	case c.Concurrency < 1:
+		return c, &ConfigError{"Concurrency", fmt.Sprintf("must be positive, not %d", c.Concurrency)}
+	case c.MaxAttempts < 1:
+		return c, &ConfigError{"MaxAttempts", fmt.Sprintf("must be positive, not %d", c.MaxAttempts)}
+	case c.AckWait < time.Second:
+		return c, &ConfigError{"AckWait", fmt.Sprintf("must be at least 1s, not %v", c.AckWait)}
+	case c.ChunkDeadline < 0:
+		return c, &ConfigError{"ChunkDeadline", fmt.Sprintf("must be positive, not %v", c.ChunkDeadline)}
+	}
+	if err := c.Backoff.Validate(); err != nil {
+		return c, &ConfigError{"Backoff", err.Error()}
+	}
+	return c, nil
+}

@@ -1,0 +1,44 @@
+package consumer
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// deadLetters sets messages aside.
+type deadLetters struct {
+	js    jetstream.JetStream
+	names wire.Names
+}
+
+func newLetter(d delivery, v verdict, cause error, attempts int, now time.Time) wire.DeadLetter {
+	return wire.DeadLetter{
+		Kind: v.kind, Error: wire.CleanError(cause.Error()), Attempts: attempts, Deliveries: d.number(),
+		OriginSubject: d.msg.Subject(), OriginSequence: d.meta.Sequence.Stream, FailedAt: now.UTC(),
+	}
+}
+
+// write stores the letter and waits for its PubAck. Written twice, for the same
+// message, it is stored once.
+func (s deadLetters) write(ctx context.Context, d delivery, letter wire.DeadLetter) error {
+	msg := &nats.Msg{
+		Subject: s.names.DeadSubjectFor(d.msg.Subject()),
+		Header:  letter.Header(d.msg.Headers()),
+		Data:    d.msg.Data(),
+	}
+	msg.Header.Set(nats.MsgIdHdr, d.id())
+	if err := wire.FitDeadLetter(msg, s.js.Conn().MaxPayload()); err != nil {
+		return &storeError{"fit dead letter", err}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*opTimeout)
+	defer cancel()
+	if _, err := s.js.PublishMsg(ctx, msg, jetstream.WithExpectStream(s.names.DeadStream())); err != nil {
+		return &storeError{"write dead letter", err}
+	}
+	return nil
+}

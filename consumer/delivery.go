@@ -1,0 +1,87 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// opTimeout bounds one request to NATS.
+const opTimeout = 5 * time.Second
+
+// delivery is one message in hand.
+type delivery struct {
+	msg  jetstream.Msg
+	meta *jetstream.MsgMetadata
+}
+
+func newDelivery(msg jetstream.Msg) (delivery, error) {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return delivery{}, fmt.Errorf("message without metadata: %w", err)
+	}
+	return delivery{msg, meta}, nil
+}
+
+// id names the message, also after its stream was deleted and made anew. A
+// message that is published again has another id, and so fresh counts.
+func (d delivery) id() string {
+	return d.meta.Stream + "/" + strconv.FormatUint(d.meta.Sequence.Stream, 10) + "/" + strconv.FormatInt(d.meta.Timestamp.UnixNano(), 36)
+}
+
+func (d delivery) number() int { return int(min(d.meta.NumDelivered, 1<<31-1)) }
+
+// again reports whether somebody had this message in hand before.
+func (d delivery) again() bool { return d.meta.NumDelivered > 1 }
+
+// ack gives the message up, and waits for the server to say that it has.
+func (d delivery) ack(ctx context.Context) error {
+	var err error
+	for range 2 {
+		octx, cancel := context.WithTimeout(ctx, opTimeout)
+		err = d.msg.DoubleAck(octx)
+		cancel()
+		if err == nil || errors.Is(err, jetstream.ErrMsgAlreadyAckd) {
+			return nil
+		}
+	}
+	return &storeError{"acknowledge", err}
+}
+
+// nak puts the message back, to be delivered after the delay or at once.
+func (d delivery) nak(delay time.Duration) error {
+	if delay <= 0 {
+		return d.msg.Nak()
+	}
+	return d.msg.NakWithDelay(delay)
+}
+
+// keepAlive tells the server every third of ackWait that the message is being
+// worked on. The returned function stops that and waits until it has stopped: an
+// in-progress ack that came after a Nak would undo its delay.
+func (d delivery) keepAlive(ackWait time.Duration) (stop func()) {
+	quit, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticker := time.NewTicker(ackWait / 3)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				// An error means that the connection is gone for good; the
+				// message will be delivered again.
+				_ = d.msg.InProgress()
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-stopped
+	}
+}

@@ -1,0 +1,102 @@
+package consumer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// handleDocument splits one raw document. A nil error means that every one of
+// its chunks is in the queue.
+func (w *Worker) handleDocument(ctx context.Context, d delivery) (outcome string, err error) {
+	tenant, err := w.cfg.Names.Tenant(d.msg.Subject())
+	if err != nil {
+		return "", err
+	}
+	chunks, err := w.split(d, tenant)
+	if err != nil {
+		return "", err
+	}
+	for len(chunks) > 0 {
+		n := min(len(chunks), publishWindow)
+		if err := w.publishChunks(ctx, chunks[:n]); err != nil {
+			return "", err
+		}
+		chunks = chunks[n:]
+	}
+	return "split", nil
+}
+
+// publishWindow bounds what is published and not yet acknowledged.
+const publishWindow = 128
+
+// split makes all messages before the first is sent: a document with a chunk
+// that cannot be sent is refused as a whole.
+func (w *Worker) split(d delivery, tenant string) (messages []*nats.Msg, err error) {
+	defer recovered(&err)
+	doc, err := wire.DecodeDocument(d.msg.Headers(), d.msg.Data())
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := w.cfg.Splitter.Split(doc)
+	if err != nil {
+		return nil, err
+	}
+	maxPayload := w.js.Conn().MaxPayload()
+	for _, c := range chunks {
+		body, err := wire.EncodeChunk(c)
+		if err != nil {
+			return nil, err
+		}
+		msg, err := w.cfg.Names.NewChunkMessage(tenant, c.ChunkID, body, maxPayload)
+		if err != nil {
+			return nil, fmt.Errorf("chunk %d of %d: %w", c.Index, c.Total, err)
+		}
+		messages = append(messages, msg)
+	}
+	return messages, nil
+}
+
+// publishChunks returns when the stream has every message. A document that is
+// delivered again publishes them again, under the same ids.
+func (w *Worker) publishChunks(ctx context.Context, messages []*nats.Msg) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*opTimeout)
+	defer cancel()
+	acks := make([]jetstream.PubAckFuture, len(messages))
+	for i, msg := range messages {
+		ack, err := w.js.PublishMsgAsync(msg, jetstream.WithExpectStream(w.cfg.Names.ChunkStream()))
+		if err != nil {
+			return &storeError{"publish chunk", err}
+		}
+		acks[i] = ack
+	}
+	for i, ack := range acks {
+		select {
+		case stored := <-ack.Ok():
+			if err := w.publishForeign(ctx, messages[i], stored); err != nil {
+				return err
+			}
+		case err := <-ack.Err():
+			return &storeError{"publish chunk", err}
+		case <-ctx.Done():
+			return &storeError{"publish chunk", context.Cause(ctx)}
+		}
+	}
+	return nil
+}
+
+// publishForeign publishes a chunk that the stream took for another tenant's.
+func (w *Worker) publishForeign(ctx context.Context, msg *nats.Msg, stored *jetstream.PubAck) error {
+	again, err := w.cfg.Names.ForeignDuplicate(ctx, w.js, msg, stored)
+	if err == nil && again != nil {
+		_, err = w.js.PublishMsg(ctx, again)
+	}
+	if err != nil {
+		return &storeError{"publish chunk", err}
+	}
+	return nil
+}

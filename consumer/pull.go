@@ -1,0 +1,161 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// pullWait is how long the server holds a pull that it has nothing for. It
+	// bounds how long a stopping worker waits for the one that is out.
+	pullWait = time.Second
+	// silence is after how much more time a pull counts as not heard at all.
+	silence = 700 * time.Millisecond
+
+	pullBackoffFirst = 100 * time.Millisecond
+	pullBackoffLast  = 5 * time.Second
+)
+
+// puller takes messages from one consumer, never more than it has free slots
+// for, and hands each to a goroutine.
+type puller struct {
+	name    string
+	slots   chan struct{} // one element per slot in use
+	handle  func(context.Context, delivery, time.Duration)
+	working sync.WaitGroup
+	inHand  atomic.Int64
+	alive   atomic.Bool // the last pull was answered
+
+	mu       sync.Mutex
+	consumer jetstream.Consumer
+	ackWait  time.Duration
+}
+
+func newPuller(name string, slots int, handle func(context.Context, delivery, time.Duration)) *puller {
+	return &puller{name: name, slots: make(chan struct{}, slots), handle: handle}
+}
+
+// use sets the consumer to pull from.
+func (p *puller) use(c jetstream.Consumer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.consumer = c
+	if p.ackWait = c.CachedInfo().Config.AckWait; p.ackWait <= 0 {
+		p.ackWait = 30 * time.Second // the server's default
+	}
+}
+
+func (p *puller) current() (jetstream.Consumer, time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.consumer, p.ackWait
+}
+
+// run pulls until ctx ends. Messages are worked on under work, which outlives
+// ctx while the worker drains. pulled and failed hear how pulls went.
+func (p *puller) run(ctx, work context.Context, u func() float64, pulled func(), failed func(error)) {
+	wait := pullBackoffFirst
+	for {
+		n := p.takeSlots(ctx)
+		if ctx.Err() != nil {
+			p.freeSlots(n)
+			return
+		}
+		got, err := p.pull(ctx, work, n)
+		p.freeSlots(n - got)
+		p.alive.Store(err == nil)
+		if err == nil {
+			pulled()
+			wait = pullBackoffFirst
+			continue
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		failed(fmt.Errorf("pull %s: %w", p.name, err))
+		if !sleep(ctx, time.Duration(float64(wait)*(0.5+u()/2))) {
+			return
+		}
+		wait = min(2*wait, pullBackoffLast)
+	}
+}
+
+// takeSlots waits for one free slot and takes the others that are free too. It
+// returns 0 if ctx ends meanwhile.
+func (p *puller) takeSlots(ctx context.Context) int {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return 0
+	}
+	for n := 1; ; n++ {
+		select {
+		case p.slots <- struct{}{}:
+		default:
+			return n
+		}
+	}
+}
+
+func (p *puller) freeSlots(n int) {
+	for range n {
+		<-p.slots
+	}
+}
+
+var errSilent = errors.New("no answer from the server")
+
+// pull asks for up to n messages and starts each as it comes. What comes after
+// ctx has ended goes back at once.
+func (p *puller) pull(ctx, work context.Context, n int) (got int, err error) {
+	consumer, ackWait := p.current()
+	batch, err := consumer.Fetch(n, jetstream.FetchMaxWait(pullWait))
+	if err != nil {
+		return 0, err
+	}
+	last := time.Now()
+	for msg := range batch.Messages() {
+		last = time.Now()
+		d, err := newDelivery(msg)
+		if err != nil {
+			_ = msg.Nak()
+			continue
+		}
+		if ctx.Err() != nil {
+			_ = d.nak(0)
+			continue
+		}
+		got++
+		p.inHand.Add(1)
+		p.working.Go(func() {
+			defer p.freeSlots(1)
+			defer p.inHand.Add(-1)
+			p.handle(work, d, ackWait)
+		})
+	}
+	if err := batch.Error(); err != nil {
+		return got, err
+	}
+	if time.Since(last) > pullWait+silence {
+		return got, errSilent
+	}
+	return got, nil
+}
+
+// sleep waits for d and reports whether ctx is still there.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,220 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/kvcache"
+)
+
+// documentSlots is how many raw documents a worker splits at a time: it is quick
+// work, and must not take slots from the slow one.
+const documentSlots = 2
+
+// stopGrace is how long a stopping worker waits for handlers that were told to
+// stop to put their messages back.
+const stopGrace = 10 * time.Second
+
+// Worker pulls, extracts and settles. Its methods are safe for concurrent use.
+type Worker struct {
+	js        jetstream.JetStream
+	extractor Extractor
+	cfg       Config
+	log       *slog.Logger
+
+	chunks, documents *puller
+	attempts          attempts
+	results           results // set by Run
+	dead              deadLetters
+	heal              healer
+
+	running  atomic.Bool
+	ready    atomic.Bool
+	draining atomic.Bool
+
+	mu       sync.Mutex
+	outcomes map[string]uint64
+	progress time.Time // last settlement or answered pull
+	problem  string
+}
+
+// New returns a worker. js, the extractor and the store of attempts stay the
+// caller's; counts may be lost with the store, at the price of more attempts.
+// What is wrong is a [*ConfigError].
+func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, cfg Config) (*Worker, error) {
+	switch {
+	case js == nil:
+		return nil, &ConfigError{"js", "is required"}
+	case extractor == nil:
+		return nil, &ConfigError{"extractor", "is required"}
+	case counts == nil:
+		return nil, &ConfigError{"counts", "is required, for one process kvcache.NewMemory will do"}
+	}
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	w := &Worker{
+		js: js, extractor: extractor, cfg: cfg, log: cfg.Logger.With("worker", cfg.WorkerName),
+		attempts: attempts{counts},
+		dead:     deadLetters{js, cfg.Names},
+		heal:     newHealer(),
+		outcomes: map[string]uint64{},
+	}
+	w.chunks = newPuller("chunks", cfg.Concurrency, func(ctx context.Context, d delivery, ackWait time.Duration) {
+		w.deliver(ctx, d, ackWait, w.handleChunk)
+	})
+	w.documents = newPuller("documents", documentSlots, func(ctx context.Context, d delivery, ackWait time.Duration) {
+		w.deliver(ctx, d, ackWait, w.handleDocument)
+	})
+	return w, nil
+}
+
+// Run creates what is missing on the server and works until ctx ends. Then it
+// pulls nothing more, lets what is in hand finish within the drain timeout,
+// puts back the rest at once, and returns nil. While it runs nothing ends it: a
+// server that is gone, or streams and consumers that were deleted, are waited
+// for and healed. An error means that it could not start, such as a
+// [*wire.MismatchError].
+func (w *Worker) Run(ctx context.Context) error {
+	if !w.running.CompareAndSwap(false, true) {
+		return ErrRunning
+	}
+	defer w.running.Store(false)
+	created, err := w.ensure(ctx)
+	if err == nil {
+		w.results, err = openResults(ctx, w.js, w.cfg.Names)
+	}
+	if err != nil {
+		return err
+	}
+	for _, object := range created {
+		w.log.Info("created", "object", object)
+	}
+	w.log.Info("working", "concurrency", w.cfg.Concurrency, "namespace", w.cfg.Names.Namespace())
+
+	work, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer giveUp(nil)
+	var loops sync.WaitGroup
+	loops.Go(func() { w.keepHealthy(ctx) })
+	for _, p := range []*puller{w.chunks, w.documents} {
+		loops.Go(func() { p.run(ctx, work, w.cfg.Rand, w.progressed, w.pullFailed) })
+	}
+	w.ready.Store(true)
+	<-ctx.Done()
+	w.ready.Store(false)
+	w.draining.Store(true)
+	defer w.draining.Store(false)
+	w.drain(&loops, giveUp)
+	return nil
+}
+
+// drain waits for what is in hand, first kindly, then not.
+func (w *Worker) drain(loops *sync.WaitGroup, giveUp context.CancelCauseFunc) {
+	w.log.Info("draining", "in_hand", w.inHand(), "timeout", w.cfg.DrainTimeout)
+	done := make(chan struct{})
+	go func() {
+		loops.Wait() // nothing is started after this
+		w.chunks.working.Wait()
+		w.documents.working.Wait()
+		close(done)
+	}()
+	timeout := time.NewTimer(max(0, w.cfg.DrainTimeout))
+	defer timeout.Stop()
+	select {
+	case <-done:
+	case <-timeout.C:
+		w.log.Warn("drain timeout is over, giving back what is in hand", "in_hand", w.inHand())
+		giveUp(errStopping)
+		grace := time.NewTimer(stopGrace)
+		defer grace.Stop()
+		select {
+		case <-done:
+		case <-grace.C:
+			w.log.Error("some handlers do not stop; their messages will be delivered again", "in_hand", w.inHand())
+		}
+	}
+	flush, cancel := context.WithTimeout(context.Background(), opTimeout)
+	defer cancel()
+	if err := w.js.Conn().FlushWithContext(flush); err != nil {
+		w.log.Warn("could not flush the last settlements", "error", err.Error())
+	}
+	w.log.Info("stopped")
+}
+
+func (w *Worker) pullFailed(err error) {
+	w.log.Debug("pull failed", "error", err.Error())
+	if !errors.Is(err, errSilent) || w.js.Conn().IsConnected() {
+		w.heal.poke()
+	}
+}
+
+func (w *Worker) inHand() int64 { return w.chunks.inHand.Load() + w.documents.inHand.Load() }
+
+func (w *Worker) count(outcome string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.outcomes[outcome]++
+	w.progress = w.cfg.Clock()
+}
+
+func (w *Worker) progressed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.progress = w.cfg.Clock()
+}
+
+func (w *Worker) setProblem(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.problem = ""
+	if err != nil {
+		w.problem = err.Error()
+	}
+}
+
+// Status is how a worker is doing at one moment.
+type Status struct {
+	Connected bool   `json:"connected"`         // to a NATS server
+	Consuming bool   `json:"consuming"`         // both queues answer
+	Draining  bool   `json:"draining"`          // told to stop
+	Problem   string `json:"problem,omitempty"` // what keeps it from working
+
+	Concurrency     int `json:"concurrency"`
+	ChunksInHand    int `json:"chunks_in_hand"`
+	DocumentsInHand int `json:"documents_in_hand"`
+
+	// Outcomes counts deliveries by what they came to, since the start.
+	Outcomes map[string]uint64 `json:"outcomes"`
+	// LastProgress is when a delivery was last settled or a pull answered. It
+	// may lie as far back as the chunk deadline while all slots are in use.
+	LastProgress time.Time `json:"last_progress"`
+}
+
+// Ready reports whether the worker does what it is there for.
+func (s Status) Ready() bool { return s.Connected && s.Consuming && !s.Draining && s.Problem == "" }
+
+// Status says how the worker is doing. A worker with all slots in use counts as
+// consuming.
+func (w *Worker) Status() Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return Status{
+		Connected:       w.js.Conn().IsConnected(),
+		Consuming:       w.ready.Load() && w.chunks.alive.Load() && w.documents.alive.Load(),
+		Draining:        w.draining.Load(),
+		Problem:         w.problem,
+		Concurrency:     w.cfg.Concurrency,
+		ChunksInHand:    int(w.chunks.inHand.Load()),
+		DocumentsInHand: int(w.documents.inHand.Load()),
+		Outcomes:        maps.Clone(w.outcomes),
+		LastProgress:    w.progress,
+	}
+}
