@@ -85,6 +85,9 @@ func NewPlan(config PlanConfig, sources []Source) (*Plan, error) {
 	return plan, nil
 }
 
+// Names are those that the plan was made for.
+func (p *Plan) Names() wire.Names { return p.config.Names }
+
 func (p *Plan) add(source Source) error {
 	for item, err := range source.Documents() {
 		if err != nil {

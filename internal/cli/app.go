@@ -69,8 +69,12 @@ func (a App) Run(ctx context.Context, args []string, grammar any) (code int) {
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(a.Streams)
-	if err != nil {
-		a.report(err)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		a.printError("interrupted")
+	default:
+		a.printError(err.Error())
 	}
 	return ExitCode(err)
 }
@@ -123,8 +127,6 @@ func (a App) reportUsage(err error, from *settings) {
 	}
 	fmt.Fprintf(a.Streams.Err, "Run \"%s --help\" for what it takes.\n", command)
 }
-
-func (a App) report(err error) { a.printError(err.Error()) }
 
 // printError writes every line of text with the program's name before it.
 func (a App) printError(text string) {

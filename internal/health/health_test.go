@@ -66,7 +66,7 @@ func TestAnswersSayWhyNot(t *testing.T) {
 }
 
 func TestAddressesAreChecked(t *testing.T) {
-	for _, address := range []string{"", "nonsense", "9464"} {
+	for _, address := range []string{"", "nonsense", "9464", "127.0.0.1:"} {
 		_, err := health.Listen(address, http.NotFoundHandler())
 		var wrong *health.AddressError
 		require.ErrorAs(t, err, &wrong, address)
@@ -101,21 +101,22 @@ b 0.5
 `, body)
 }
 
-func TestWatchdogComplainsOnlyAboutWorkThatDoesNotEnd(t *testing.T) {
+func TestWatchdogComplainsOnlyWithoutProgressAndExcuse(t *testing.T) {
 	now := time.Unix(1000, 0)
 	dog := health.NewWatchdog(time.Minute, func() time.Time { return now })
-	settled := now
-	require.Empty(t, dog.Look(0, settled))
-	now = now.Add(time.Hour)
-	require.Empty(t, dog.Look(0, settled), "idle for an hour")
-	now = now.Add(time.Second)
-	require.Empty(t, dog.Look(3, settled), "work has just begun")
-	now = now.Add(50 * time.Second)
-	settled = now
-	require.Empty(t, dog.Look(3, settled))
+	progress := now
+	require.Empty(t, dog.Look(progress, false))
 	now = now.Add(59 * time.Second)
-	require.Empty(t, dog.Look(3, settled))
+	require.Empty(t, dog.Look(progress, false))
 	now = now.Add(2 * time.Second)
-	require.Contains(t, dog.Look(3, settled), "3 in hand")
-	require.Empty(t, dog.Look(3, now), "it goes on")
+	require.Contains(t, dog.Look(progress, false), "1m1s")
+	require.Empty(t, dog.Look(now, false), "it goes on")
+
+	progress = now
+	now = now.Add(time.Hour)
+	require.Empty(t, dog.Look(progress, true), "the server was gone for an hour")
+	now = now.Add(30 * time.Second)
+	require.Empty(t, dog.Look(progress, false), "it is back, the first pull is out")
+	now = now.Add(31 * time.Second)
+	require.NotEmpty(t, dog.Look(progress, false))
 }

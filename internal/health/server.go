@@ -22,17 +22,27 @@ func (e *AddressError) Error() string {
 	return fmt.Sprintf("%q: want host:port, such as 127.0.0.1:9464", e.Address)
 }
 
-// Listen opens address and serves handler on it. An address without a host is
-// one on the loopback interface: to be seen from elsewhere is a decision.
-func Listen(address string, handler http.Handler) (*Server, error) {
+// CheckAddress returns address with its host. An address without one is on the
+// loopback interface: to be seen from elsewhere is a decision. The error is an
+// [*AddressError].
+func CheckAddress(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, &AddressError{address}
+	if err != nil || port == "" {
+		return "", &AddressError{address}
 	}
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	return net.JoinHostPort(host, port), nil
+}
+
+// Listen opens address and serves handler on it, see [CheckAddress].
+func Listen(address string, handler http.Handler) (*Server, error) {
+	address, err := CheckAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}

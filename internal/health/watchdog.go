@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Watchdog notices work that does not end: something is in hand and nothing has
-// been settled for longer than one piece of work may take. It has no goroutine;
-// it learns by being asked, and is safe for concurrent use.
+// Watchdog notices a process that makes no progress although nothing outside
+// keeps it from that. It has no goroutine; it learns by being asked, and is safe
+// for concurrent use.
 type Watchdog struct {
 	patience time.Duration
 	now      func() time.Time
 
 	mu    sync.Mutex
-	since time.Time // when it last was idle or settled something
-	last  time.Time // the last settlement that it knows of
+	since time.Time // when it was last excused or made progress
+	last  time.Time // the last progress that is known
 }
 
 // NewWatchdog returns a watchdog that complains after patience. now is the
@@ -27,17 +27,18 @@ func NewWatchdog(patience time.Duration, now func() time.Time) *Watchdog {
 	return &Watchdog{patience: patience, now: now, since: now()}
 }
 
-// Look takes how much is in hand and when something was settled last, and
+// Look takes when progress was made last, and whether there is an excuse for
+// none, such as a server that is gone, which no restart would bring back. It
 // returns the complaint, "" if there is none.
-func (w *Watchdog) Look(inHand int, settled time.Time) string {
+func (w *Watchdog) Look(progress time.Time, excused bool) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
-	if inHand == 0 || !settled.Equal(w.last) {
-		w.since, w.last = now, settled
+	if excused || !progress.Equal(w.last) {
+		w.since, w.last = now, progress
 	}
 	if stuck := now.Sub(w.since); stuck > w.patience {
-		return fmt.Sprintf("%d in hand and nothing settled for %s", inHand, stuck.Round(time.Second))
+		return fmt.Sprintf("no progress for %s", stuck.Round(time.Second))
 	}
 	return ""
 }

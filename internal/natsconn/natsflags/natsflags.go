@@ -58,17 +58,31 @@ func ConnectionError(err error) error {
 	option, isOption := errors.AsType[*natsconn.OptionError](err)
 	switch {
 	case isOption:
-		return cli.Usage(fmt.Errorf("--%w", option))
+		return cli.Usage(fmt.Errorf("%s: %s", flagOf(option.Option), option.Problem))
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		return cli.Usage(err)
 	}
 	return err
 }
 
-// Ensure creates the streams that are missing; one that cannot be lived with is
-// a mistake in the settings.
+// flagOf names the flag that sets an option of the connection.
+func flagOf(option string) string {
+	switch option {
+	case "creds", "nkey":
+		return "--nats-" + option
+	default:
+		return "--" + option
+	}
+}
+
+// Ensure creates the streams that are missing.
 func Ensure(ctx context.Context, js jetstream.JetStream, names wire.Names) error {
-	err := wire.Ensure(ctx, js, names)
+	return StartError(wire.Ensure(ctx, js, names))
+}
+
+// StartError marks a stream, bucket or consumer that cannot be lived with: it is
+// a mistake in the settings, on one side or the other.
+func StartError(err error) error {
 	if _, mismatch := errors.AsType[*wire.MismatchError](err); mismatch {
 		return cli.Usage(err)
 	}

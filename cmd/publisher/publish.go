@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/cli/deliver"
+	"github.com/weirkeeper/weirkeeper/publish"
+)
+
+type publishCommand struct {
+	Files []string `arg:"" optional:"" placeholder:"FILE" help:"Files to send: .txt and .md are one document each, .jsonl has one document per line. - is one text from standard input, and the default."`
+
+	Document     string        `placeholder:"ID" help:"Id of the document, for a single one. Default: made of its text, so that the same text is the same document."`
+	ChunkSize    int           `group:"split" default:"3000" help:"Longest chunk, in characters."`
+	ChunkOverlap int           `group:"split" default:"200" help:"Characters that a chunk repeats of the one before."`
+	Wait         bool          `group:"wait" help:"Wait until every chunk has a result or a dead letter."`
+	Timeout      time.Duration `group:"wait" placeholder:"DURATION" help:"Longest time to wait, such as 10m; then exit with 4. Default: for ever."`
+	DryRun       bool          `help:"Check and split, print what would be sent, send nothing. Needs no server."`
+	JSON         bool          `name:"json" help:"Print the report as JSON."`
+
+	connectionFlags `embed:""`
+}
+
+// Help is shown below the summary of the command.
+func (publishCommand) Help() string {
+	return `Everything is checked before anything is sent. Sending is idempotent: a chunk that has a result is not sent again, a chunk that is waiting is not
+stored twice. So an interrupted run is continued by the same command.
+
+Standard output has one line per document: its id, its chunks and where it came from.`
+}
+
+// report is what publish prints with --json.
+type report struct {
+	Tenant    string                    `json:"tenant"`
+	DryRun    bool                      `json:"dry_run"`
+	Documents []publish.PlannedDocument `json:"documents"`
+	publish.Counts
+	DeadLetters []publish.Dead `json:"dead_letters"`
+}
+
+func (c *publishCommand) Run(ctx context.Context, streams cli.Streams) error {
+	if c.Timeout < 0 {
+		return cli.Usage(errors.New("--timeout must be positive"))
+	}
+	if c.Timeout > 0 && !c.Wait {
+		return cli.Usage(errors.New("--timeout goes with --wait"))
+	}
+	config, err := c.planConfig()
+	if err != nil {
+		return err
+	}
+	sources, err := deliver.Sources(c.Files, streams.In)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		plan, err := deliver.Plan(config, sources)
+		if err != nil {
+			return err
+		}
+		return c.print(streams.Out, plan, deliver.Outcome{Counts: publish.Counts{Chunks: plan.Chunks}})
+	}
+	session, err := c.open(ctx, streams)
+	if err != nil {
+		return err
+	}
+	defer session.close()
+	config.MaxPayload = session.conn.MaxPayload()
+	plan, err := deliver.Plan(config, sources)
+	if err != nil {
+		return err
+	}
+	return c.send(ctx, streams, session, plan)
+}
+
+func (c *publishCommand) planConfig() (publish.PlanConfig, error) {
+	names, err := c.Names()
+	if err != nil {
+		return publish.PlanConfig{}, err
+	}
+	splitter, err := extraction.NewSplitter(c.ChunkSize, c.ChunkOverlap)
+	if err != nil {
+		return publish.PlanConfig{}, cli.Usage(fmt.Errorf("--chunk-size, --chunk-overlap: %w", err))
+	}
+	return publish.PlanConfig{Names: names, Tenant: c.Tenant, Splitter: splitter, DocumentID: c.Document}, nil
+}
+
+func (c *publishCommand) send(ctx context.Context, streams cli.Streams, session *session, plan *publish.Plan) error {
+	publisher, err := publish.New(session.js, plan)
+	if err != nil {
+		return deliver.Refused(err)
+	}
+	outcome, err := deliver.Run(ctx, streams.Err, publisher, deliver.Order{Wait: c.Wait, Timeout: c.Timeout})
+	if printErr := c.print(streams.Out, plan, outcome); printErr != nil {
+		return printErr
+	}
+	return err
+}
+
+func (c *publishCommand) print(out io.Writer, plan *publish.Plan, outcome deliver.Outcome) error {
+	if c.JSON {
+		dead := append([]publish.Dead{}, outcome.Dead...) // never null
+		return cli.WriteJSON(out, report{Tenant: c.Tenant, DryRun: c.DryRun, Documents: plan.Documents, Counts: outcome.Counts, DeadLetters: dead})
+	}
+	for _, d := range plan.Documents {
+		place := d.Source
+		if d.Line > 0 {
+			place = fmt.Sprintf("%s:%d", d.Source, d.Line)
+		}
+		if _, err := fmt.Fprintf(out, "%s\t%d\t%s\n", cli.Printable(d.ID), d.Chunks, cli.Printable(place)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
