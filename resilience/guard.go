@@ -1,0 +1,233 @@
+package resilience
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// GuardConfig says what a [Guard] is made of. Every part may be left out.
+type GuardConfig struct {
+	Breaker *Breaker
+	Limiter *Limiter
+	// Retry repeats attempts whose class says so. Defaults to a single attempt.
+	Retry *RetryPolicy
+	// RetryOptions adjust the waiting, for tests. Classify already decides what
+	// is retried and how long the server wants to be left alone.
+	RetryOptions []RetryOption
+	// Classify says what an error of the guarded function means. It is required,
+	// must be safe for concurrent use and give the same answer each time.
+	Classify func(error) Class
+	// Logger gets a warning when the outcome of a call could not be recorded.
+	// Defaults to none.
+	Logger *slog.Logger
+}
+
+// Guard makes calls through a breaker, a limiter and a retry, in that order from
+// the outside in:
+//
+//   - An open circuit refuses before any allowance is used.
+//   - A refusal by the limiter says nothing about the server, and gives back the
+//     probe that the call may have held.
+//   - Retries are inside: one call takes one place in the window and is one
+//     success or failure of the circuit, however many attempts it took.
+//
+// Its parts stay the caller's to close. Safe for concurrent use.
+type Guard struct {
+	breaker  *Breaker
+	limiter  *Limiter
+	retry    *Retry
+	classify func(error) Class
+	logger   *slog.Logger
+}
+
+// NewGuard returns a guard, or a [*ConfigError].
+func NewGuard(cfg GuardConfig) (*Guard, error) {
+	if cfg.Classify == nil {
+		return nil, &ConfigError{"Classify", "must not be nil"}
+	}
+	g := &Guard{breaker: cfg.Breaker, limiter: cfg.Limiter, classify: cfg.Classify, logger: cfg.Logger}
+	if g.logger == nil {
+		g.logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Retry != nil {
+		options := append([]RetryOption{
+			WithRetryAfter(func(err error) time.Duration { return g.classify(err).RetryAfter }),
+		}, cfg.RetryOptions...)
+		retry, err := NewRetry(*cfg.Retry, func(err error) bool { return g.classify(err).Retry }, options...)
+		if err != nil {
+			return nil, err
+		}
+		g.retry = retry
+	}
+	return g, nil
+}
+
+// Call describes one logical call.
+type Call struct {
+	Tenant    string // whose allowance it uses
+	Operation string // names the call in errors
+	Tokens    int64  // how many it will use, estimated; 0 if unknown
+	Waiter    string // who comes back after a refusal, see [WithWaiter]; may be empty
+}
+
+// Do makes one call of fn, or refuses it. fn returns how many tokens it used, 0
+// if it does not know; that replaces the estimate.
+//
+// The error is fn's own; or a refusal, [*CircuitOpen], [*RateLimitExceeded] or
+// [*RequestExceedsWindow], and fn was not called; or [*RetryExhausted] around
+// fn's; or ctx's. A [*StoreError] means that fn was not called because the shared
+// state could not be asked. Once fn has been called a failing store changes
+// nothing in the answer: it is logged.
+//
+// When ctx is cancelled the call says nothing about the server. A panic of fn
+// passes through, and neither does it.
+func (g *Guard) Do(ctx context.Context, call Call, fn func(context.Context) (usedTokens int64, err error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c := guarded{guard: g, call: call, fn: fn}
+	if err := c.enter(ctx); err != nil {
+		return err
+	}
+	finished := false
+	defer func() {
+		if !finished { // fn has panicked
+			c.leave(ctx, Class{Outcome: Neutral})
+		}
+	}()
+	err := c.run(ctx)
+	finished = true
+	c.leave(ctx, c.verdict(ctx, err))
+	return err
+}
+
+// guarded is one call on its way.
+type guarded struct {
+	guard  *Guard
+	call   Call
+	fn     func(context.Context) (int64, error)
+	permit Permit
+	grant  *Grant
+	used   int64
+	called bool // fn has been
+}
+
+// enter asks the breaker, then the limiter.
+func (c *guarded) enter(ctx context.Context) error {
+	g := c.guard
+	if g.breaker != nil {
+		permit, ok, err := g.breaker.Allow(ctx)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return permit.Refusal()
+		}
+		c.permit = permit
+	}
+	if g.limiter != nil {
+		var err error
+		if c.call.Waiter == "" {
+			c.grant, err = g.limiter.Acquire(ctx, c.call.Tenant, c.call.Tokens)
+		} else {
+			c.grant, err = g.limiter.Acquire(ctx, c.call.Tenant, c.call.Tokens, WithWaiter(c.call.Waiter))
+		}
+		if err != nil {
+			c.leave(ctx, Class{Outcome: Neutral})
+			return err
+		}
+	}
+	return nil
+}
+
+// run makes the attempts, while the lease of a probe is kept alive.
+func (c *guarded) run(ctx context.Context) error {
+	if c.guard.breaker != nil && c.permit.Probe() {
+		defer c.keepLease(ctx)()
+	}
+	if c.guard.retry == nil {
+		return c.attempt(ctx)
+	}
+	return c.guard.retry.Do(ctx, c.call.Operation, c.attempt)
+}
+
+func (c *guarded) attempt(ctx context.Context) error {
+	c.called = true
+	used, err := c.fn(ctx)
+	c.used += max(0, used)
+	if err != nil && c.guard.limiter != nil {
+		if class := c.guard.classify(err); class.Cool {
+			c.note("cool", c.guard.limiter.Cool(ctx, c.call.Tenant, class.RetryAfter))
+		}
+	}
+	return err
+}
+
+// verdict is the class of the error that the whole call ended with.
+func (c *guarded) verdict(ctx context.Context, err error) Class {
+	switch {
+	case err == nil:
+		return Class{Outcome: Success}
+	case !c.called, errors.Is(ctx.Err(), context.Canceled):
+		return Class{Outcome: Neutral}
+	}
+	if exhausted, ok := err.(*RetryExhausted); ok {
+		err = exhausted.Err
+	}
+	return c.guard.classify(err)
+}
+
+// keepLease renews the lease of a probe until the function that it returns has
+// been called.
+func (c *guarded) keepLease(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for sleepContext(ctx, c.guard.breaker.cfg.ProbeLease/3) == nil {
+			held, err := c.permit.Renew(ctx)
+			if ctx.Err() != nil || err == nil && !held {
+				return
+			}
+			c.note("renew probe", err)
+		}
+	}()
+	return func() { cancel(); <-stopped }
+}
+
+// recordTimeout bounds what is still recorded for a caller who has gone.
+const recordTimeout = 5 * time.Second
+
+// leave records how the call ended, also when ctx is over.
+func (c *guarded) leave(ctx context.Context, class Class) {
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+		defer cancel()
+	}
+	if c.grant != nil && c.used > 0 {
+		c.note("settle", c.grant.Settle(ctx, c.used))
+	}
+	if c.guard.breaker == nil {
+		return
+	}
+	switch class.Outcome {
+	case Success:
+		c.note("success", c.permit.Success(ctx))
+	case Neutral:
+		c.note("release", c.permit.Release(ctx))
+	case Trip:
+		c.note("trip", c.permit.Trip(ctx, class.Reason))
+	default:
+		c.note("failure", c.permit.Failure(ctx, class.Reason))
+	}
+}
+
+func (c *guarded) note(what string, err error) {
+	if err != nil {
+		c.guard.logger.Warn("outcome of a call not recorded",
+			"what", what, "operation", c.call.Operation, "tenant", c.call.Tenant, "error", err)
+	}
+}
