@@ -1,0 +1,70 @@
+package hardened
+
+import (
+	"context"
+	"hash/maphash"
+	"strconv"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+// Option adjusts [New].
+type Option func(*provider)
+
+// WithTokenEstimate replaces [EstimateTokens]. It must be safe for concurrent
+// use.
+func WithTokenEstimate(estimate func(extraction.Request) int64) Option {
+	return func(p *provider) {
+		if estimate != nil {
+			p.estimate = estimate
+		}
+	}
+}
+
+// WithOperation replaces how calls are named in errors. Default: the provider's
+// model.
+func WithOperation(name string) Option {
+	return func(p *provider) { p.operation = name }
+}
+
+// New returns p behind the guard g, which decides by [Classify]. Both must not
+// be nil. Its errors are those of p, the refusals of [resilience.Guard.Do], and
+// [*resilience.RetryExhausted] around the former.
+//
+// The tenant of a request is whose allowance it uses. A text that was refused
+// and comes back finds the place that it was promised.
+func New(p extraction.Provider, g *resilience.Guard, opts ...Option) extraction.Provider {
+	h := &provider{next: p, guard: g, estimate: EstimateTokens, operation: p.Model(), seed: maphash.MakeSeed()}
+	for _, opt := range opts {
+		opt(h)
+	}
+	return h
+}
+
+type provider struct {
+	next      extraction.Provider
+	guard     *resilience.Guard
+	estimate  func(extraction.Request) int64
+	operation string
+	seed      maphash.Seed // for naming texts
+}
+
+// Extract implements [extraction.Provider].
+func (p *provider) Extract(ctx context.Context, req extraction.Request) (extraction.Completion, error) {
+	var answer extraction.Completion
+	err := p.guard.Do(ctx, resilience.Call{
+		Tenant:    req.Tenant,
+		Operation: p.operation,
+		Tokens:    p.estimate(req),
+		Waiter:    strconv.FormatUint(maphash.String(p.seed, req.Text), 36),
+	}, func(ctx context.Context) (int64, error) {
+		var err error
+		answer, err = p.next.Extract(ctx, req)
+		return answer.Usage.PromptTokens + answer.Usage.CompletionTokens, err
+	})
+	return answer, err
+}
+
+// Model implements [extraction.Provider]: a wrapper is no provenance.
+func (p *provider) Model() string { return p.next.Model() }
