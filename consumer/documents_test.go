@@ -10,6 +10,7 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
 // `nats pub weir.documents.acme "Ada …"` is a complete client.
@@ -54,6 +55,34 @@ func TestDocumentIsSplitWithItsProvenance(t *testing.T) {
 	w.settled()
 	require.Len(t, x.made(), len(want))
 	require.Len(t, w.results(), len(want))
+}
+
+// A worker that died while it published a document leaves no chunk twice and none
+// out.
+func TestDocumentThatWasPublishedInPart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	splitter, err := extraction.NewSplitter(100, 10)
+	require.NoError(t, err)
+	doc := extraction.Document{ID: "d", Text: strings.Repeat("Ada Lovelace met Charles Babbage in London. ", 40)}
+	chunks, err := splitter.Split(doc)
+	require.NoError(t, err)
+	for _, c := range chunks[:len(chunks)/2] {
+		body, err := wire.EncodeChunk(c)
+		require.NoError(t, err)
+		w.sendTo(w.names.ChunkSubject("acme"), string(body), nats.Header{nats.MsgIdHdr: {c.ChunkID}})
+	}
+	h, body, err := wire.EncodeDocument(doc)
+	require.NoError(t, err)
+	w.sendTo(w.names.DocumentSubject("acme"), string(body), h)
+	g := newGate()
+	w.start(g, func(c *consumer.Config) { c.Splitter = splitter })
+	require.Eventually(t, func() bool { return w.waiting(w.names.DocumentStream()) == 0 }, patience, tick)
+	require.EqualValues(t, len(chunks), w.waiting(w.names.ChunkStream()))
+	close(g.open)
+	w.settled()
+	require.Len(t, w.results(), len(chunks))
+	require.EqualValues(t, len(chunks), g.started.Load())
 }
 
 // The same document for two tenants is extracted for both, although the ids of

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/resilience"
+	"github.com/weirkeeper/weirkeeper/resilience/admission"
 )
 
 // Row "extracted": the result is stored, then the chunk is settled.
@@ -43,19 +45,20 @@ func TestExtracted(t *testing.T) {
 	require.Equal(t, "acme", x.made()[0].tenant)
 }
 
-// Rows that are no attempt: more of them than MaxAttempts, and the chunk is still
+// R30. Rows that are no attempt: more of them than MaxAttempts, and the chunk is still
 // extracted, as its first attempt, and not before the delay is over.
 func TestRefusalsAreDelayedAndNoAttempt(t *testing.T) {
 	t.Parallel()
 	const delay = 200 * time.Millisecond
 	for name, refusal := range map[string]error{
-		"own rate limit":      &resilience.RateLimitExceeded{Tenant: "acme", RetryAfter: delay},
-		"circuit open":        &resilience.CircuitOpen{Circuit: "default", RetryAfter: delay},
-		"429 with a delay":    &extraction.ProviderError{Kind: extraction.KindRateLimited, Status: 429, RetryAfter: delay},
-		"429 after retries":   &resilience.RetryExhausted{Operation: "x", Err: &extraction.ProviderError{Kind: extraction.KindRateLimited, RetryAfter: delay}},
-		"refusal, wrapped":    fmt.Errorf("call: %w", &resilience.RateLimitExceeded{RetryAfter: delay}),
-		"refusal, no time":    nil,
-		"429 without a delay": nil,
+		"own rate limit":       &resilience.RateLimitExceeded{Tenant: "acme", RetryAfter: delay},
+		"circuit open":         &resilience.CircuitOpen{Circuit: "default", RetryAfter: delay},
+		"429 with a delay":     &extraction.ProviderError{Kind: extraction.KindRateLimited, Status: 429, RetryAfter: delay},
+		"429 after retries":    &resilience.RetryExhausted{Operation: "x", Err: &extraction.ProviderError{Kind: extraction.KindRateLimited, RetryAfter: delay}},
+		"refusal, wrapped":     fmt.Errorf("call: %w", &resilience.RateLimitExceeded{RetryAfter: delay}),
+		"not admitted in time": fmt.Errorf("call: %w", &admission.DeadlineExceeded{Phase: admission.PhaseRate, Err: context.DeadlineExceeded}),
+		"refusal, no time":     nil,
+		"429 without a delay":  nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,6 +66,8 @@ func TestRefusalsAreDelayedAndNoAttempt(t *testing.T) {
 			switch {
 			case name == "refusal, no time":
 				refusal, least = &resilience.CircuitOpen{}, 15*time.Millisecond
+			case name == "not admitted in time":
+				least = 15 * time.Millisecond
 			case name == "429 without a delay":
 				refusal, least = &extraction.ProviderError{Kind: extraction.KindRateLimited}, 15*time.Millisecond
 			}
@@ -81,7 +86,7 @@ func TestRefusalsAreDelayedAndNoAttempt(t *testing.T) {
 	}
 }
 
-// Row "401/403, quota exhausted": nobody's chunk is set aside for a wrong key.
+// R31. Row "401/403, quota exhausted": nobody's chunk is set aside for a wrong key.
 func TestAuthAndQuotaWait(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []extraction.Kind{extraction.KindAuth, extraction.KindQuota} {
@@ -149,7 +154,7 @@ func TestTransientFailuresAreAttempts(t *testing.T) {
 	})
 }
 
-// Row "malformed, empty, truncated, refused, context too long, other 4xx": the
+// R31. Row "malformed, empty, truncated, refused, context too long, other 4xx": the
 // same question would bring the same answer.
 func TestAnswersThatWillNotChange(t *testing.T) {
 	t.Parallel()
@@ -175,13 +180,18 @@ func TestAnswersThatWillNotChange(t *testing.T) {
 // A chunk that is larger than the whole allowance would wait for ever.
 func TestLargerThanTheWindow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.start(always(&resilience.RequestExceedsWindow{Tokens: 9000, Limit: 1000}))
-	w.send("acme", `{"text":"Ada"}`)
-	d := w.onlyDead()
-	require.Equal(t, "invalid_request", d.Kind)
-	require.Zero(t, d.Attempts)
-	require.Contains(t, d.Error, "9000")
+	for _, err := range []error{
+		&resilience.RequestExceedsWindow{Tokens: 9000, Limit: 1000},
+		&admission.RequestExceedsTokenWindow{Tokens: 9000, Limit: 1000},
+	} {
+		w := newWorld(t)
+		w.start(always(err))
+		w.send("acme", `{"text":"Ada"}`)
+		d := w.onlyDead()
+		require.Equal(t, "invalid_request", d.Kind)
+		require.Zero(t, d.Attempts)
+		require.Contains(t, d.Error, "9000")
+	}
 }
 
 // Row "body is not a chunk", and bad input of every sort.
@@ -363,5 +373,47 @@ func TestStoreErrorsAreNoAttempt(t *testing.T) {
 			require.Equal(t, 1, w.onlyResult().Attempts)
 			require.Greater(t, x.made()[1].at.Sub(x.made()[0].at), time.Second, "no hot loop")
 		})
+	}
+}
+
+// keyStore remembers the keys that were counted under.
+type keyStore struct {
+	kvcache.KeyValue
+	mu   sync.Mutex
+	keys map[string]bool
+}
+
+func (s *keyStore) Increment(ctx context.Context, key string, ttl time.Duration) (int64, error) {
+	s.mu.Lock()
+	s.keys[key] = true
+	s.mu.Unlock()
+	return s.KeyValue.Increment(ctx, key, ttl)
+}
+
+// Counts and notes go when the message goes, however it ended.
+func TestCountsAreCleared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	counts := &keyStore{KeyValue: w.counts, keys: map[string]bool{}}
+	x := scripted(func(_ context.Context, n int, c extraction.Chunk) (extraction.Extraction, error) {
+		if c.Text == "bad" || n < 2 {
+			return extraction.Extraction{}, errors.New("fails")
+		}
+		return found(), nil
+	})
+	r := w.startOn(w.connect(), counts, x)
+	w.send("acme", chunkJSON("d", 0, "good"))
+	w.send("acme", chunkJSON("d", 1, "bad"))
+	w.settled()
+	r.stop(t)
+	require.Len(t, w.results(), 1)
+	require.Len(t, w.dead(), 1)
+	require.Len(t, counts.keys, 2)
+	for key := range counts.keys {
+		for _, k := range []string{key, key + "/dead"} {
+			_, ok, err := w.counts.Get(t.Context(), k)
+			require.NoError(t, err)
+			require.False(t, ok, k)
+		}
 	}
 }
