@@ -9,7 +9,7 @@ import (
 const (
 	// smallestContext is the fewest tokens at which a server may plausibly cut a
 	// prompt. A server that reports less for everything does not count at all.
-	smallestContext = 256
+	smallestContext = 512
 	// fewWords is a prompt too short to conclude anything from.
 	fewWords = 64
 )
