@@ -1,0 +1,162 @@
+package archtest
+
+import "strings"
+
+const module = "github.com/weirkeeper/weirkeeper"
+
+// A rule forbids packages of ours to reach others. Patterns are import paths
+// below the module ("kvcache"), or of third parties ("github.com/nats-io");
+// they match a package and everything below it, except in an exact list.
+type rule struct {
+	name    string
+	of      []string // the packages that the rule binds; "" is every package of the module
+	except  []string // packages that it does not bind
+	never   []string // what they must not reach
+	direct  bool     // only a direct import breaks the rule
+	because string
+}
+
+var rules = []rule{
+	{
+		name:  "R1 resilience does not know extraction",
+		of:    []string{"resilience"},
+		never: []string{"extraction", "consumer", "publish", "internal/wire", "internal/natsconn", "kvcache/natskv", "github.com", "golang.org", "go.yaml.in"},
+		because: "retry, limits and breaking wrap any call: nothing in them knows a chunk, a vendor or a store; " +
+			"a second caller of a model gets them without reaching sideways",
+	},
+	{
+		name:    "R1 extraction does not know resilience",
+		of:      []string{"extraction"},
+		never:   []string{"resilience", "kvcache", "consumer", "publish", "internal/wire", "internal/natsconn", "github.com/nats-io"},
+		because: "extraction reaches a model only through its Provider port and cannot tell a hardened one from a plain one",
+	},
+	{
+		name:    "R6 the Cache port and its default need no server",
+		of:      []string{"kvcache"},
+		except:  []string{"kvcache/natskv", "kvcache/cachetest"},
+		never:   []string{"github.com", "golang.org", "go.yaml.in", "extraction", "resilience", "consumer", "internal/wire", "internal/natsconn"},
+		because: "importing the default must not pull in a client, least of all NATS",
+	},
+	{
+		name:    "the JetStream cache knows no caller",
+		of:      []string{"kvcache/natskv"},
+		never:   []string{"extraction", "resilience", "consumer", "publish", "internal/wire", "internal/natsconn"},
+		because: "an adapter depends on its port and its client only",
+	},
+	{
+		name:    "nobody imports a command",
+		of:      []string{""},
+		except:  []string{"cmd"},
+		never:   []string{"cmd"},
+		because: "commands compose; what two of them share lives below them",
+	},
+	{
+		name:    "R4 only commands compose",
+		of:      []string{""},
+		except:  []string{"cmd", "internal/eval", "internal/chaos", "kvcache/natskv", "extraction/offline", "extraction/openai"},
+		never:   []string{"kvcache/natskv", "extraction/openai", "extraction/offline"},
+		direct:  true,
+		because: "adapters are chosen in one place; everything else takes the port",
+	},
+	{
+		name:    "the worker's consumer does not publish documents",
+		of:      []string{"consumer"},
+		never:   []string{"publish"},
+		because: "publisher and worker meet on the wire, not in code",
+	},
+	{
+		name:    "publishing does not consume",
+		of:      []string{"publish"},
+		never:   []string{"consumer", "resilience", "kvcache"},
+		because: "publisher and worker meet on the wire, not in code",
+	},
+	{
+		name:    "nats.go is confined",
+		of:      []string{""},
+		except:  []string{"cmd", "consumer", "publish", "kvcache/natskv", "internal/wire", "internal/natsconn"},
+		never:   []string{"github.com/nats-io/nats.go"},
+		direct:  true,
+		because: "only what speaks to NATS may know its client",
+	},
+	{
+		name:    "nats-server is confined",
+		of:      []string{""},
+		except:  []string{"internal/natsconn"},
+		never:   []string{"github.com/nats-io/nats-server"},
+		direct:  true,
+		because: "the embedded server is one package's business",
+	},
+	{
+		name:    "go-openai is confined",
+		of:      []string{""},
+		except:  []string{"extraction/openai"},
+		never:   []string{"github.com/sashabaranov/go-openai"},
+		direct:  true,
+		because: "the adapter translates the vendor's words; nobody else may hear them",
+	},
+	{
+		name:    "command line libraries are confined",
+		of:      []string{""},
+		except:  []string{"cmd", "internal/cli"},
+		never:   []string{"github.com/alecthomas/kong", "github.com/vbauerster/mpb", "golang.org/x/term", "go.yaml.in/yaml"},
+		direct:  true,
+		because: "a library user of a package must not inherit a command line",
+	},
+	{
+		name:    "test libraries stay in tests",
+		of:      []string{""},
+		never:   []string{"github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak"},
+		because: "a binary must not carry its test helpers",
+	},
+	{
+		name:    "the scripted model server stays in tests",
+		of:      []string{""},
+		except:  []string{"internal/modelserver", "internal/chaos"},
+		never:   []string{"internal/modelserver", "internal/chaos"},
+		because: "no fake belongs in the product",
+	},
+}
+
+// graph maps a package of the module to what its non-test code imports.
+type graph map[string]struct{ direct, all []string }
+
+// violations returns, for every rule, the imports that break it.
+func violations(g graph, rules []rule) []string {
+	var out []string
+	for _, r := range rules {
+		for pkg, imports := range g {
+			name, ours := strings.CutPrefix(pkg, module)
+			name = strings.TrimPrefix(name, "/")
+			if !ours || !matches(name, r.of) || matches(name, r.except) && len(r.except) > 0 {
+				continue
+			}
+			reached := imports.all
+			if r.direct {
+				reached = imports.direct
+			}
+			for _, dep := range reached {
+				if below(dep, name) {
+					continue // a package may use what lies below it
+				}
+				target := strings.TrimPrefix(dep, module+"/")
+				if matches(target, r.never) {
+					out = append(out, pkg+" reaches "+dep+": "+r.name+", because "+r.because)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func below(dep, name string) bool {
+	return name != "" && (dep == module+"/"+name || strings.HasPrefix(dep, module+"/"+name+"/"))
+}
+
+func matches(name string, patterns []string) bool {
+	for _, p := range patterns {
+		if p == "" || name == p || strings.HasPrefix(name, p+"/") {
+			return true
+		}
+	}
+	return false
+}
