@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/consumer"
+	"github.com/weirkeeper/weirkeeper/consumer/hardened"
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/extraction/offline"
+	"github.com/weirkeeper/weirkeeper/extraction/openai"
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/kvcache"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+// engine is a worker with everything that protects the model from it.
+type engine struct {
+	worker  *consumer.Worker
+	breaker *resilience.Breaker
+	limiter *resilience.Limiter
+}
+
+// newEngine is the one place where provider, breaker, limiter, retry, pipeline
+// and consumer are put together. Errors are mistakes in the flags.
+func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provider, flags engineFlags, config consumer.Config) (*engine, error) {
+	breaker, err := newBreaker(flags.circuitFlags, shared.circuit, config.Logger)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	limiter, err := resilience.NewLimiter(resilience.LimiterConfig{Cache: shared.limits, Limits: flags.limits()})
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	retry := flags.policy()
+	guard, err := resilience.NewGuard(resilience.GuardConfig{
+		Breaker: breaker, Limiter: limiter, Retry: &retry, Classify: hardened.Classify, Logger: config.Logger,
+	})
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	pipeline, err := extraction.NewPipeline(hardened.New(provider, guard))
+	if err != nil {
+		return nil, err
+	}
+	config.Concurrency, config.ChunkDeadline = flags.Concurrency, flags.ChunkDeadline
+	config.MaxAttempts, config.Backoff = flags.MaxAttempts, retry
+	worker, err := consumer.New(js, pipeline, shared.attempts, config)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	return &engine{worker, breaker, limiter}, nil
+}
+
+// close gives back what the engine itself has opened, and nothing that was
+// handed to it.
+func (e *engine) close() {
+	_ = e.limiter.Close()
+	_ = e.breaker.Close()
+}
+
+// atOnce as a consumer's drain timeout gives back what is in hand without
+// waiting; there, 0 is the default.
+const atOnce time.Duration = -1
+
+// newProvider makes the provider that the flags choose. Errors are mistakes in
+// the flags.
+func newProvider(flags engineFlags, logger *slog.Logger) (provider extraction.Provider, closeProvider func(), err error) {
+	if !flags.openai() {
+		provider, err := offline.New()
+		if err != nil {
+			return nil, nil, err
+		}
+		return provider, func() {}, nil
+	}
+	client, err := openai.New(openai.Config{
+		BaseURL: flags.OpenAIBaseURL, APIKey: flags.OpenAIAPIKey.Reveal(), Model: flags.Model, MaxTokens: flags.MaxTokens,
+		Timeout: min(flags.ChunkDeadline, openai.DefaultTimeout), Concurrency: flags.Concurrency, Logger: logger,
+	})
+	if wrong, ok := errors.AsType[*extraction.ArgumentError](err); ok && wrong.Argument == "BaseURL" {
+		return nil, nil, cli.Usage(fmt.Errorf("--openai-base-url %s", wrong.Reason))
+	}
+	if err != nil {
+		return nil, nil, cli.Usage(err)
+	}
+	return client, func() { _ = client.Close() }, nil
+}
+
+func newBreaker(flags circuitFlags, cache kvcache.KeyValue, logger *slog.Logger) (*resilience.Breaker, error) {
+	config := resilience.DefaultBreakerConfig()
+	config.Cache, config.Name = cache, flags.Circuit
+	config.FailureThreshold, config.RecoveryTimeout, config.HalfOpenMaxCalls = flags.FailureThreshold, flags.RecoveryTimeout, flags.HalfOpenMaxCalls
+	config.Logger = logger
+	config.OnChange = func(c resilience.Change) {
+		logger.Warn("circuit changed", "circuit", c.Circuit, "from", c.From, "to", c.To, "reason", wire.CleanError(c.Reason))
+	}
+	return resilience.NewBreaker(config)
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+// Headings of the flags in help, in this order.
+var groups = []cli.Group{
+	{Key: "model", Title: "Model:"},
+	{Key: "limits", Title: "Limits, shared by the whole fleet:"},
+	{Key: "retry", Title: "Retries within one attempt:"},
+	{Key: "circuit", Title: "Circuit breaker, shared by the whole fleet:"},
+	{Key: "work", Title: "Work:"},
+	{Key: "nats", Title: "NATS:"},
+	{Key: "log", Title: "Operation:"},
+}
+
+// modelFlags choose the provider of extractions.
+type modelFlags struct {
+	Provider      string     `group:"model" default:"auto" enum:"auto,openai,offline" help:"Who extracts: openai (any OpenAI-compatible server), offline (a small built-in tagger that needs no server, for English), or auto: openai when a base URL or key is set, else offline."`
+	OpenAIBaseURL string     `name:"openai-base-url" known:"OPENAI_BASE_URL" group:"model" placeholder:"URL" help:"Base URL of the model server, up to and including /v1. Default: OpenAI's own."`
+	OpenAIAPIKey  cli.Secret `name:"openai-api-key" known:"OPENAI_API_KEY" group:"model" placeholder:"KEY" help:"API key. Prefer the environment or --config: a command line can be seen by others on the machine."`
+	Model         string     `group:"model" default:"gpt-4o-mini" placeholder:"NAME" help:"Model to ask for, as the server knows it. Default: gpt-4o-mini, which other servers than OpenAI's may not have."`
+	MaxTokens     int        `group:"model" default:"8192" help:"Most tokens that one answer may have."`
+}
+
+// openai reports whether the flags choose an OpenAI-compatible server.
+func (f modelFlags) openai() bool {
+	return f.Provider == "openai" || f.Provider == "auto" && (f.OpenAIBaseURL != "" || f.OpenAIAPIKey.IsSet())
+}
+
+func (f modelFlags) check() error {
+	switch {
+	case !f.openai():
+		return nil
+	case f.Model == "":
+		return errors.New("--model must have a name")
+	case f.MaxTokens < 1:
+		return errors.New("--max-tokens must be positive")
+	}
+	return nil
+}
+
+// limitFlags are the allowance of one tenant.
+type limitFlags struct {
+	RPM    requests      `name:"rpm" group:"limits" placeholder:"N|unlimited" help:"Model calls that one tenant may make per window. Required with openai: a number, or the word unlimited."`
+	Window time.Duration `group:"limits" default:"60s" help:"Length of the sliding window that --rpm and --tpm count in."`
+	TPM    *int64        `name:"tpm" group:"limits" placeholder:"N" help:"Tokens that one tenant may use per window. Default: no limit."`
+}
+
+func (f limitFlags) check(openai bool) error {
+	switch {
+	case openai && !f.RPM.given:
+		return errors.New("--rpm is required with --provider openai: how many calls per window the model server allows one tenant, or unlimited")
+	case f.Window <= 0:
+		return errors.New("--window must be positive")
+	case f.TPM != nil && *f.TPM < 1:
+		return errors.New("--tpm must be positive; leave it out for no limit")
+	}
+	return nil
+}
+
+// limits is what the flags allow; without --rpm everything.
+func (f limitFlags) limits() resilience.Limits {
+	limits := resilience.Limits{Requests: resilience.Unlimited, Window: f.Window}
+	if f.TPM != nil {
+		limits.Tokens = *f.TPM
+	}
+	if f.RPM.given {
+		limits.Requests = f.RPM.n
+	}
+	return limits
+}
+
+// requests is a number of requests or "unlimited"; the zero value is neither.
+type requests struct {
+	n     int64
+	given bool
+}
+
+// UnmarshalText reads the value of a flag.
+func (r *requests) UnmarshalText(text []byte) error {
+	if string(text) == "unlimited" {
+		*r = requests{math.MaxInt64, true}
+		return nil
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || n < 1 {
+		return fmt.Errorf("want a number of at least 1, or unlimited, but got %q", text)
+	}
+	*r = requests{n, true}
+	return nil
+}
+
+// retryFlags are the policy for repeating one model call.
+type retryFlags struct {
+	MaxRetries   int           `group:"retry" default:"3" help:"Retries of one model call after a transport error, a timeout or a 5xx."`
+	InitialDelay time.Duration `group:"retry" default:"1s" help:"Wait before the first retry."`
+	Multiplier   float64       `group:"retry" default:"2" help:"Factor by which the wait grows with every retry."`
+	MaxDelay     time.Duration `group:"retry" default:"60s" help:"Longest wait."`
+	Jitter       float64       `group:"retry" default:"0.1" help:"Share by which a wait is varied at random, 0 to 1."`
+}
+
+func (f retryFlags) policy() resilience.RetryPolicy {
+	return resilience.RetryPolicy{
+		MaxRetries: f.MaxRetries, InitialDelay: f.InitialDelay, Multiplier: f.Multiplier, MaxDelay: f.MaxDelay, Jitter: f.Jitter,
+	}
+}
+
+func (f retryFlags) check() error {
+	switch {
+	case f.MaxRetries < 0:
+		return errors.New("--max-retries must not be negative")
+	case f.InitialDelay < 0:
+		return errors.New("--initial-delay must not be negative")
+	case !(f.Multiplier >= 1) || math.IsInf(f.Multiplier, 0):
+		return errors.New("--multiplier must be at least 1")
+	case f.MaxDelay < 0:
+		return errors.New("--max-delay must not be negative")
+	case !(f.Jitter >= 0 && f.Jitter <= 1):
+		return errors.New("--jitter must be 0 to 1")
+	}
+	return nil
+}
+
+// circuitFlags are the breaker in front of the model server.
+type circuitFlags struct {
+	Circuit          string        `group:"circuit" default:"default" placeholder:"NAME" help:"Name of the circuit: one per model server. Workers with the same name share it."`
+	FailureThreshold int           `group:"circuit" default:"5" help:"Failed calls, each after its retries, that open the circuit."`
+	RecoveryTimeout  time.Duration `group:"circuit" default:"60s" help:"How long the circuit stays open before it lets a probe through."`
+	HalfOpenMaxCalls int           `group:"circuit" default:"1" help:"Probes at a time while it is half open."`
+}
+
+func (f circuitFlags) check() error {
+	switch {
+	case f.Circuit == "":
+		return errors.New("--circuit must have a name")
+	case f.FailureThreshold < 1:
+		return errors.New("--failure-threshold must be positive")
+	case f.RecoveryTimeout <= 0:
+		return errors.New("--recovery-timeout must be positive")
+	case f.HalfOpenMaxCalls < 1:
+		return errors.New("--half-open-max-calls must be positive")
+	}
+	return nil
+}
+
+// workFlags are how much a worker does at a time and how long it may take.
+type workFlags struct {
+	Concurrency   int           `group:"work" default:"8" help:"Chunks in work at a time."`
+	MaxAttempts   int           `group:"work" default:"5" help:"Failed attempts, each with its retries, after which a chunk is dead-lettered."`
+	ChunkDeadline time.Duration `group:"work" default:"5m" help:"Longest time that one attempt at a chunk may take, waits included."`
+}
+
+func (f workFlags) check() error {
+	switch {
+	case f.Concurrency < 1:
+		return errors.New("--concurrency must be positive")
+	case f.MaxAttempts < 1:
+		return errors.New("--max-attempts must be positive")
+	case f.ChunkDeadline <= 0:
+		return errors.New("--chunk-deadline must be positive")
+	}
+	return nil
+}
+
+// fleetFlags are how a worker comes and goes.
+type fleetFlags struct {
+	AckWait      time.Duration `group:"work" default:"30s" help:"Time after which the chunk of a worker that has died is given to another one. Counts for the worker that starts first."`
+	DrainTimeout time.Duration `group:"work" default:"30s" help:"How long a worker that was told to stop may finish what it has begun."`
+}
+
+func (f fleetFlags) check() error {
+	switch {
+	case f.AckWait < time.Second:
+		return errors.New("--ack-wait must be at least 1s")
+	case f.DrainTimeout < 0:
+		return errors.New("--drain-timeout must not be negative")
+	}
+	return nil
+}
+
+// engineFlags are everything that decides how a chunk is extracted.
+type engineFlags struct {
+	modelFlags   `embed:""`
+	limitFlags   `embed:""`
+	retryFlags   `embed:""`
+	circuitFlags `embed:""`
+	workFlags    `embed:""`
+}
+
+func (f engineFlags) check() error {
+	return errors.Join(f.modelFlags.check(), f.limitFlags.check(f.openai()), f.retryFlags.check(), f.circuitFlags.check(), f.workFlags.check())
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/extraction/graph"
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+func TestRequestsAreANumberOrUnlimited(t *testing.T) {
+	var r requests
+	require.False(t, r.given)
+	require.NoError(t, r.UnmarshalText([]byte("60")))
+	require.Equal(t, int64(60), limitFlags{RPM: r}.limits().Requests)
+	require.NoError(t, r.UnmarshalText([]byte("unlimited")))
+	require.Equal(t, int64(resilience.Unlimited), limitFlags{RPM: r}.limits().Requests)
+	require.Equal(t, int64(resilience.Unlimited), limitFlags{}.limits().Requests)
+	for _, text := range []string{"", "0", "-1", "1.5", "many", "9999999999999999999"} {
+		require.Error(t, r.UnmarshalText([]byte(text)), text)
+	}
+}
+
+func TestProviderIsChosenByWhatIsSet(t *testing.T) {
+	require.False(t, modelFlags{Provider: "auto"}.openai())
+	require.True(t, modelFlags{Provider: "auto", OpenAIBaseURL: "http://h/v1"}.openai())
+	require.True(t, modelFlags{Provider: "auto", OpenAIAPIKey: cli.NewSecret("k")}.openai())
+	require.True(t, modelFlags{Provider: "openai"}.openai())
+	require.False(t, modelFlags{Provider: "offline", OpenAIBaseURL: "http://h/v1"}.openai())
+}
+
+func TestEmbeddedServerIsForThisMachineOnly(t *testing.T) {
+	for url, want := range map[string]int{
+		"nats://127.0.0.1:4222": 4222, "nats://localhost": 4222, "127.0.0.1:5000": 5000, "nats://[::1]:7": 7,
+	} {
+		port, err := embeddedPort(url)
+		require.NoError(t, err, url)
+		require.Equal(t, want, port)
+	}
+	for _, url := range []string{"nats://10.0.0.1:4222", "nats://example.com", "nats://127.0.0.1:0", "nats://127.0.0.1:99999", "nats://a b"} {
+		_, err := embeddedPort(url)
+		require.Error(t, err, url)
+	}
+}
+
+func TestEveryGraphFormatIsOffered(t *testing.T) {
+	require.ElementsMatch(t, []string{"text", "json", "jsonl", "dot", "mermaid"}, graph.Formats())
+}

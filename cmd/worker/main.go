@@ -1,0 +1,53 @@
+// Command worker turns chunks of text into a knowledge graph: it takes them
+// from NATS, asks a model about each, and stores what it found, never sending
+// the model more than it can take.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+)
+
+const description = `worker turns text into a knowledge graph by asking a model about it, chunk by chunk.
+
+Examples:
+  worker try README.md                       no server, no model: print the graph of a file
+  worker run --provider offline --embedded   a worker and a NATS server in one process
+  OPENAI_BASE_URL=http://127.0.0.1:11434/v1 worker run --model qwen3 --rpm 60
+                                             join the fleet on nats://127.0.0.1:4222
+
+"worker" alone is "worker run". Every worker that uses the same NATS server and
+namespace is part of one fleet and shares its limits and its circuit.
+
+Settings are read from flags, then the environment, then --config FILE.
+Exit codes: 0 done, 1 failed, 2 refused (command, settings or input),
+3 finished but some chunks were dead-lettered, 4 timed out.`
+
+type commands struct {
+	Run     runCommand     `cmd:"" default:"withargs" help:"Work until told to stop (the default)."`
+	Try     tryCommand     `cmd:"" set:"loglevel=error" help:"Extract files here and now, print the graph and exit. Needs no server."`
+	Version versionCommand `cmd:"" help:"Say which build this is."`
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run(streams cli.Streams) error {
+	cli.WriteVersion(streams.Out, "worker")
+	return nil
+}
+
+func main() {
+	ctx, stop := cli.Interruptible(context.Background(), func() { os.Exit(cli.ExitFailed) })
+	app := cli.App{
+		Name:        "worker",
+		Description: description,
+		LogLevel:    "info",
+		Groups:      groups,
+		Streams:     cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr},
+	}
+	code := app.Run(ctx, os.Args[1:], &commands{})
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/consumer"
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/health"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+const (
+	defaultListen   = "127.0.0.1:9464"
+	defaultStoreDir = "weirkeeper-data"
+)
+
+type runCommand struct {
+	engineFlags `embed:""`
+	fleetFlags  `embed:""`
+
+	natsflags.Flags `embed:""`
+	Cache           string  `group:"nats" default:"nats" enum:"nats,memory" help:"Where limits, circuit and attempts are kept: nats (shared by the fleet) or memory (this process alone)."`
+	Embedded        bool    `group:"nats" help:"Start a NATS server in this process, on the port of --nats-url, for this machine only."`
+	StoreDir        string  `group:"nats" placeholder:"DIR" help:"Where the embedded server keeps its files. Default: ./weirkeeper-data."`
+	Listen          *string `group:"log" placeholder:"HOST:PORT" help:"Where /healthz, /readyz, /metrics and /snapshot are served; empty for nowhere. Default: 127.0.0.1:9464, or nowhere if that is taken."`
+
+	cli.LogFlags   `embed:""`
+	cli.ConfigFile `embed:""`
+}
+
+// Help is shown below the summary of the command.
+func (runCommand) Help() string {
+	return `Takes chunks from the queue, asks the model about each within the limits, and stores the results. Start as many workers as you like: they share the
+queue, the limits and the circuit.
+
+SIGTERM or Ctrl-C: takes nothing new, finishes what it has begun within --drain-timeout, gives the rest back and exits with 0. A second one stops at once;
+nothing is lost by that either.`
+}
+
+func (c *runCommand) Run(ctx context.Context, streams cli.Streams) error {
+	if err := c.check(); err != nil {
+		return cli.Usage(err)
+	}
+	names, err := c.Names()
+	if err != nil {
+		return err
+	}
+	logger := c.Logger(streams.Err)
+	provider, closeProvider, err := newProvider(c.engineFlags, logger)
+	if err != nil {
+		return err
+	}
+	defer closeProvider()
+	conn, closeConn, err := c.connect(ctx, logger)
+	if err != nil {
+		return err
+	}
+	defer closeConn()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	shared := memoryStores()
+	if c.Cache == "nats" {
+		shared, err = natsStores(ctx, js, names)
+	}
+	if err != nil {
+		return err
+	}
+	defer shared.close()
+	config := consumer.Config{Names: names, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Logger: logger}
+	if c.DrainTimeout == 0 {
+		config.DrainTimeout = atOnce
+	}
+	engine, err := newEngine(js, shared, provider, c.engineFlags, config)
+	if err != nil {
+		return err
+	}
+	defer engine.close()
+	stopListening, err := c.listen(newMonitor(engine.worker, engine.breaker, c.workFlags), logger)
+	if err != nil {
+		return err
+	}
+	defer stopListening()
+	logger.Info("starting", "model", provider.Model(), "rpm", limitsShown(c.limits().Requests), "window", c.Window, "circuit", c.Circuit, "cache", c.Cache)
+	return natsflags.StartError(engine.worker.Run(ctx))
+}
+
+func (c *runCommand) check() error {
+	if c.StoreDir != "" && !c.Embedded {
+		return errors.New("--store-dir goes with --embedded")
+	}
+	if c.Listen != nil && *c.Listen != "" {
+		if _, err := health.CheckAddress(*c.Listen); err != nil {
+			return fmt.Errorf("--listen: %w", err)
+		}
+	}
+	return errors.Join(c.engineFlags.check(), c.fleetFlags.check())
+}
+
+// connect opens the connection, to the server in this process if there is to be
+// one.
+func (c *runCommand) connect(ctx context.Context, logger *slog.Logger) (*nats.Conn, func(), error) {
+	const name = "weirkeeper worker"
+	if !c.Embedded {
+		conn, err := c.Connect(ctx, name, logger)
+		if err != nil {
+			return nil, nil, err
+		}
+		return conn, conn.Close, nil
+	}
+	port, err := embeddedPort(c.NATSURL)
+	if err != nil {
+		return nil, nil, cli.Usage(err)
+	}
+	dir := c.StoreDir
+	if dir == "" {
+		dir = defaultStoreDir
+	}
+	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{StoreDir: dir, Port: port, Logger: logger})
+	if err != nil {
+		return nil, nil, cli.Usage(err)
+	}
+	conn, err := server.Connect(c.Options(name, logger))
+	if err != nil {
+		_ = server.Close()
+		return nil, nil, err
+	}
+	logger.Info("started a NATS server in this process", "url", server.URL(), "store_dir", dir)
+	return conn, func() {
+		conn.Close()
+		_ = server.Close()
+	}, nil
+}
+
+// embeddedPort takes the port out of a URL of this machine: the embedded server
+// has no authorisation and is for nobody else.
+func embeddedPort(natsURL string) (int, error) {
+	if !strings.Contains(natsURL, "://") {
+		natsURL = "nats://" + natsURL
+	}
+	u, err := url.Parse(natsURL)
+	if err != nil {
+		return 0, errors.New("--embedded: --nats-url is not a URL like nats://127.0.0.1:4222")
+	}
+	if host := u.Hostname(); host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		return 0, fmt.Errorf("--embedded listens on this machine only: --nats-url names %s", host)
+	}
+	if u.Port() == "" {
+		return nats.DefaultPort, nil
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil || port < 1 || port > 65535 {
+		return 0, fmt.Errorf("--embedded: --nats-url has port %s", u.Port())
+	}
+	return port, nil
+}
+
+// listen starts the HTTP server. That the default address is taken, by another
+// worker on this machine, is no reason not to work.
+func (c *runCommand) listen(m *monitor, logger *slog.Logger) (stop func(), err error) {
+	address := defaultListen
+	if c.Listen != nil {
+		address = *c.Listen
+	}
+	if address == "" {
+		return func() {}, nil
+	}
+	server, err := health.Listen(address, health.Handler(m.config()))
+	switch {
+	case err == nil:
+		logger.Info("listening", "address", server.Address())
+		return server.Close, nil
+	case c.Listen == nil:
+		logger.Warn("not listening: the default address is taken, choose one with --listen", "address", address)
+		return func() {}, nil
+	default:
+		return nil, cli.Usage(fmt.Errorf("--listen: %w", err))
+	}
+}
+
+// limitsShown is for the log.
+func limitsShown(n int64) string {
+	if n == resilience.Unlimited {
+		return "unlimited"
+	}
+	return strconv.FormatInt(n, 10)
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/kvcache"
+	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
+)
+
+// stores is where limits, circuit and attempts are kept.
+type stores struct {
+	circuit  kvcache.KeyValue
+	limits   kvcache.HitWindow
+	attempts kvcache.KeyValue
+	close    func()
+}
+
+// memoryStores serve one process.
+func memoryStores() stores {
+	cache := kvcache.NewMemory()
+	return stores{circuit: cache, limits: cache, attempts: cache, close: func() { _ = cache.Close() }}
+}
+
+// natsStores are shared by the fleet. They have a bucket each, so that one who
+// watches the circuit sees nothing else.
+func natsStores(ctx context.Context, js jetstream.JetStream, names wire.Names) (stores, error) {
+	var opened []*natskv.Cache
+	closeAll := func() {
+		for _, cache := range opened {
+			_ = cache.Close()
+		}
+	}
+	for _, bucket := range []string{names.CircuitBucket(), names.RateLimitBucket(), names.AttemptsBucket()} {
+		cache, err := natskv.Open(ctx, js, bucket)
+		if err != nil {
+			closeAll()
+			if _, mismatch := errors.AsType[*natskv.MismatchError](err); mismatch {
+				return stores{}, cli.Usage(err)
+			}
+			return stores{}, err
+		}
+		opened = append(opened, cache)
+	}
+	return stores{circuit: opened[0], limits: opened[1], attempts: opened[2], close: closeAll}, nil
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/consumer"
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/extraction/graph"
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/cli/deliver"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/publish"
+)
+
+// tryTenant owns what `worker try` extracts.
+const tryTenant = "try"
+
+type tryCommand struct {
+	Files []string `arg:"" optional:"" placeholder:"FILE" help:"Files to extract: .txt and .md are one document each, .jsonl has one document per line. - is one text from standard input, and the default."`
+
+	Format       string        `default:"text" enum:"text,json,jsonl,dot,mermaid" help:"What to print: text (for people), json, jsonl, dot (Graphviz) or mermaid."`
+	Timeout      time.Duration `placeholder:"DURATION" help:"Longest time to wait for the results, such as 10m; then exit with 4. Default: for ever."`
+	ChunkSize    int           `default:"3000" help:"Longest chunk, in characters."`
+	ChunkOverlap int           `default:"200" help:"Characters that a chunk repeats of the one before."`
+
+	engineFlags    `embed:""`
+	cli.LogFlags   `embed:""`
+	cli.ConfigFile `embed:""`
+}
+
+// Help is shown below the summary of the command.
+func (tryCommand) Help() string {
+	return `Starts a NATS server, a publisher and a worker in this process, sends the files through all of them, prints the merged graph and removes everything
+again. The offline provider extracts, which finds names and simple relations in English text, unless OPENAI_BASE_URL, an API key or --provider says
+otherwise.`
+}
+
+func (c *tryCommand) Run(ctx context.Context, streams cli.Streams) error {
+	plan, err := c.prepare(streams)
+	if err != nil {
+		return err
+	}
+	logger := c.Logger(streams.Err)
+	provider, closeProvider, err := newProvider(c.engineFlags, logger)
+	if err != nil {
+		return err
+	}
+	defer closeProvider()
+	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{InProcess: true, Logger: logger})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = server.Close() }()
+	conn, err := server.Connect(natsconn.Options{Name: "weirkeeper try", Logger: logger})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	if err := natsflags.Ensure(ctx, js, plan.Names()); err != nil {
+		return err
+	}
+	shared := memoryStores()
+	defer shared.close()
+	config := consumer.Config{Names: plan.Names(), DrainTimeout: atOnce, Logger: logger}
+	engine, err := newEngine(js, shared, provider, c.engineFlags, config)
+	if err != nil {
+		return err
+	}
+	defer engine.close()
+	fmt.Fprintf(streams.Err, "extracting with %s%s\n", provider.Model(), c.limitNote())
+
+	work, stop := context.WithCancelCause(ctx)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		if err := engine.worker.Run(work); err != nil {
+			stop(err)
+		}
+	}()
+	defer func() {
+		stop(nil)
+		<-stopped
+	}()
+	return c.extract(work, streams, js, plan)
+}
+
+// prepare checks flags and files before anything is started.
+func (c *tryCommand) prepare(streams cli.Streams) (*publish.Plan, error) {
+	if c.Timeout < 0 {
+		return nil, cli.Usage(errors.New("--timeout must be positive"))
+	}
+	if c.openai() && !c.RPM.given {
+		// Trying a file is not running a fleet: nobody else shares the allowance.
+		if err := c.RPM.UnmarshalText([]byte("unlimited")); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.check(); err != nil {
+		return nil, cli.Usage(err)
+	}
+	sources, err := deliver.Sources(c.Files, streams.In)
+	if err != nil {
+		return nil, err
+	}
+	splitter, err := extraction.NewSplitter(c.ChunkSize, c.ChunkOverlap)
+	if err != nil {
+		return nil, cli.Usage(fmt.Errorf("--chunk-size, --chunk-overlap: %w", err))
+	}
+	names, err := wire.NewNames("")
+	if err != nil {
+		return nil, err
+	}
+	return deliver.Plan(publish.PlanConfig{Names: names, Tenant: tryTenant, Splitter: splitter}, sources)
+}
+
+func (c *tryCommand) limitNote() string {
+	if !c.openai() {
+		return ""
+	}
+	return fmt.Sprintf(", %s calls per %s", limitsShown(c.limits().Requests), c.Window)
+}
+
+// extract sends the plan, waits, and prints what was found, also when some
+// chunks were lost or the time is up.
+func (c *tryCommand) extract(ctx context.Context, streams cli.Streams, js jetstream.JetStream, plan *publish.Plan) error {
+	publisher, err := publish.New(js, plan)
+	if err != nil {
+		return err
+	}
+	_, outcome := deliver.Run(ctx, streams.Err, publisher, deliver.Order{Wait: true, Timeout: c.Timeout})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	reader, err := publish.NewReader(js, plan.Names(), tryTenant)
+	if err != nil {
+		return err
+	}
+	parts, err := reader.Parts(ctx)
+	if err != nil {
+		return err
+	}
+	if len(parts) > 0 || outcome == nil {
+		if err := graph.Write(streams.Out, c.Format, extraction.Merge(parts...)); err != nil {
+			return err
+		}
+	}
+	return outcome
+}
