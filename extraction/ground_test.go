@@ -104,6 +104,11 @@ func TestQuotesPreferWholeWords(t *testing.T) {
 	require.Equal(t, 3, entities[1].Evidence.ByteStart, "verbatim beats another case")
 	require.Equal(t, 0, entities[2].Evidence.ByteStart, "verbatim, though inside a word")
 	require.Nil(t, entities[3].Evidence, "inside a word only verbatim counts")
+
+	entities, _, _ = ground(t, "Jose\u0301 came.", drafted("Jose", "person", ""))
+	require.Nil(t, entities[0].Evidence, "a letter without its accent is another letter")
+	entities, _, _ = ground(t, "か\u3099く", drafted("か", "thing", ""))
+	require.Nil(t, entities[0].Evidence, "also where words are not spaced")
 }
 
 // langextract#209, openfoia#34: a name out of an example or out of instructions
@@ -147,6 +152,26 @@ func TestKindSameNameInAnotherCase(t *testing.T) {
 	require.NotNil(t, entities[0].Evidence)
 	require.Equal(t, "framework", entities[1].Type)
 	require.Zero(t, counters.Ungrounded)
+}
+
+func TestQuotesEndBeforeWhatCannotBeSeen(t *testing.T) {
+	text := "The H₂O\u00ad\u200b boils.\u200b\r\n"
+	require.Equal(t, "H₂O", quoteIn(t, text, "h2o"))
+	require.Equal(t, "The H₂O\u00ad\u200b boils.", quoteIn(t, text, "the h2o boils."))
+}
+
+func TestQuotesMatchLettersComposedInOneCaseOnly(t *testing.T) {
+	require.Equal(t, "H\u0331at", quoteIn(t, "H\u0331at is here", "\u1e96at"))
+}
+
+func TestQuotesEndWithAWholeCharacter(t *testing.T) {
+	require.Equal(t, "ABC㍿", quoteIn(t, "ABC㍿です", "abc株式"))
+}
+
+func TestAnAmbiguousEndIsTheFirstListed(t *testing.T) {
+	d := drafted("Sun", "star", "", "Mercury", "planet", "", "Mercury", "element", "")
+	_, relationships, _ := ground(t, "Mercury circles the Sun", related(d, "Mercury", "circles", "Sun", ""))
+	require.Equal(t, extraction.EntityID("acme", "Mercury", "planet"), relationships[0].SourceID)
 }
 
 // A relationship to nothing listed is not invented; neither is a self loop.

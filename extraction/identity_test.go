@@ -32,6 +32,7 @@ func TestNormalizeName(t *testing.T) {
 		}
 	}
 	require.Equal(t, "ada lovelace", extraction.NormalizeName("Ada  Lovelace"))
+	require.Equal(t, "jos\u00e9", extraction.NormalizeName("JOSE\u0301"), "the composed form, on which stored IDs rest")
 	require.NotEqual(t, extraction.NormalizeName("Ada"), extraction.NormalizeName("Adah"))
 	require.NotEqual(t, extraction.NormalizeName("C"), extraction.NormalizeName("C++"))
 }

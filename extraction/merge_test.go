@@ -85,6 +85,12 @@ func TestMergeCountsAChunkOnce(t *testing.T) {
 	require.Equal(t, extraction.Merge(p), extraction.Merge(p, p, p))
 }
 
+func TestMergeListsModelsOnce(t *testing.T) {
+	parts := []extraction.Part{part("a", 0, "x", extraction.Draft{}), part("b", 0, "x", extraction.Draft{}), part("c", 0, "x", extraction.Draft{})}
+	parts[0].Extraction.Model, parts[1].Extraction.Model, parts[2].Extraction.Model = "m/2", "m/1", "m/2"
+	require.Equal(t, []string{"m/1", "m/2"}, extraction.Merge(parts...).Models)
+}
+
 func TestMergeLeavesOutRelationshipsToNowhere(t *testing.T) {
 	p := part("d", 0, "Ada met Bob.", related(drafted("Ada", "person", "", "Bob", "person", ""), "Ada", "met", "Bob", "Ada met Bob"))
 	p.Extraction.Entities = p.Extraction.Entities[:1]

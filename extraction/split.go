@@ -93,8 +93,8 @@ func (s *Splitter) spans(text string) []span {
 		default:
 			out = append(out, span{start, end})
 			covered = end
-			if next := s.overlapStart(text, start, end); limit < len(text) && next > start {
-				start = next
+			if limit < len(text) {
+				start = s.overlapStart(text, start, end)
 				continue
 			}
 		}
@@ -103,8 +103,9 @@ func (s *Splitter) spans(text string) []span {
 	return out
 }
 
-// overlapStart finds where the chunk after text[start:end] begins: at the first
-// sentence, word or grapheme cluster within the last runes of this one.
+// overlapStart finds where the chunk after text[start:end] begins, always beyond
+// start: at the first sentence, word or grapheme cluster within the last runes
+// of this one.
 func (s *Splitter) overlapStart(text string, start, end int) int {
 	lo := end
 	for range s.overlap {
