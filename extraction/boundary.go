@@ -214,6 +214,9 @@ func isTerminal(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r == '.' || r == '!' || r == '?'
 	}
+	if 'ぁ' <= r && r <= '\u9fff' { // kana and ideographs, of which dense text has many
+		return false
+	}
 	return unicode.Is(unicode.Sentence_Terminal, r)
 }
 

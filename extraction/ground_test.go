@@ -1,6 +1,7 @@
 package extraction_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -241,31 +242,36 @@ func FuzzGround(f *testing.F) {
 	})
 }
 
-func typicalAnswer() (text, content string) {
+// answerOf writes a chunk of 3,000 characters and an answer with a number of
+// entities and as many relationships. No quote is verbatim: all are aligned.
+func answerOf(rows int) (text, content string) {
 	people := []string{"Ada Lovelace", "Charles Babbage", "Mary Somerville", "Michael Faraday", "Augustus De Morgan", "Luigi Menabrea", "Charles Dickens", "Lord Byron"}
-	var b, entities, relationships strings.Builder
+	var b strings.Builder
+	var entities, relationships []string
 	for i := 0; b.Len() < 3000; i++ {
 		p, q := people[i%8], people[(i*3+1)%8]
-		b.WriteString(p + " wrote to  " + q + " about the engine in 18" + string(rune('0'+i%10)) + "3, and they spoke of it at length.\n")
-		if i > 0 {
-			entities.WriteByte(',')
-			relationships.WriteByte(',')
+		fmt.Fprintf(&b, "%s wrote to  %s about the  engine in 18%d3, and they spoke of it at length.\n", p, q, i%10)
+		if i < rows {
+			entities = append(entities, fmt.Sprintf(`{"name":"%s %d","type":"person","description":"One of the people of the engine.","confidence":0.9,"quote":"%s wrote to %s"}`, p, i, p, q))
+			relationships = append(relationships, fmt.Sprintf(`{"source":"%s %d","target":"%s 0","type":"wrote_to","description":"A letter was written.","confidence":0.8,"quote":"%s about the engine"}`, p, i, people[0], q))
 		}
-		entities.WriteString(`{"name":"` + p + string(rune('A'+i%26)) + `","type":"person","description":"One of the people of the engine.","confidence":0.9,"quote":"` + p + ` wrote to ` + q + `"}`)
-		relationships.WriteString(`{"source":"` + p + string(rune('A'+i%26)) + `","target":"` + people[0] + `A","type":"wrote_to","description":"A letter was written.","confidence":0.8,"quote":"` + q + ` about the engine"}`)
 	}
-	return b.String(), `{"entities":[` + entities.String() + `],"relationships":[` + relationships.String() + `]}`
+	return b.String(), answer(strings.Join(entities, ","), strings.Join(relationships, ","))
 }
 
-// Goal: under 200 microseconds for a chunk of 3,000 characters.
+// Goal: under 200 microseconds for a typical chunk of 3,000 characters.
 func BenchmarkParseAndGround(b *testing.B) {
-	text, content := typicalAnswer()
-	b.ReportAllocs()
-	for b.Loop() {
-		d, err := extraction.Parse(content)
-		if err != nil {
-			b.Fatal(err)
-		}
-		extraction.Ground("acme", text, d)
+	for _, rows := range []int{12, 30} {
+		text, content := answerOf(rows)
+		b.Run(fmt.Sprint(2*rows, "rows"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				d, err := extraction.Parse(content)
+				if err != nil {
+					b.Fatal(err)
+				}
+				extraction.Ground("acme", text, d)
+			}
+		})
 	}
 }
