@@ -140,6 +140,7 @@ const (
 	none       fault = iota
 	notApplied       // every operation fails and does nothing
 	lostReply        // swaps take place, and their caller hears of an error
+	lostWrite        // swaps do not take place, and their caller hears of an error
 	alwaysLost       // every swap finds that others were faster
 )
 
@@ -163,7 +164,7 @@ func (s *faultyStore) Load(ctx context.Context, entries []kvcache.Entry) error {
 func (s *faultyStore) Swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
 	s.swaps++
 	switch s.fault {
-	case notApplied:
+	case notApplied, lostWrite:
 		return false, errLine
 	case alwaysLost:
 		return false, nil
