@@ -74,6 +74,20 @@ func TestDetailStaysUsefulAroundAnEcho(t *testing.T) {
 	require.EqualError(t, err, "model call failed: invalid_request (status 422): field messages: [text] is not a list")
 }
 
+func TestEchoesAreHiddenAcrossLineBreaksAndCuts(t *testing.T) {
+	p := start(t)
+	const document = "A first line that is long enough.\nMaria Rossi\nA third line that is long enough."
+	p.server.Then(modelserver.Raw(http.StatusBadRequest, "text/plain", "bad: "+strings.ReplaceAll(document, "\n", `\n`)+" (end)"))
+	_, err := p.ask(document)
+	require.EqualError(t, err, "model call failed: invalid_request (status 400): bad: [text] (end)")
+
+	// A long token, repeated until the bound on what is searched cuts one.
+	token := strings.Repeat("t0ken", 1600)
+	p = start(t, func(c *openai.Config) { c.Header = map[string]string{"X-Gateway": token} })
+	failed := p.fails(modelserver.Raw(http.StatusBadGateway, "text/plain", strings.Repeat(token, 9)))
+	require.NotContains(t, failed.Error(), "t0ken")
+}
+
 func TestNothingThatPrintsAProviderPrintsItsKey(t *testing.T) {
 	var log bytes.Buffer
 	config := openai.Config{Model: "m", APIKey: apiKey, Header: map[string]string{"X-Key": apiKey}}
