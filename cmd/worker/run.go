@@ -34,7 +34,7 @@ type runCommand struct {
 	Cache           string  `group:"nats" default:"nats" enum:"nats,memory" help:"Where limits, circuit and attempts are kept: nats (shared by the fleet) or memory (this process alone)."`
 	Embedded        bool    `group:"nats" help:"Start a NATS server in this process, on the port of --nats-url, for this machine only."`
 	StoreDir        string  `group:"nats" placeholder:"DIR" help:"Where the embedded server keeps its files. Default: ./weirkeeper-data."`
-	Listen          *string `group:"log" placeholder:"HOST:PORT" help:"Where /healthz, /readyz, /metrics and /snapshot are served; empty for nowhere. Default: 127.0.0.1:9464, or nowhere if that is taken."`
+	Listen          *string `group:"log" empty:"nowhere" placeholder:"HOST:PORT" help:"Where /healthz, /readyz, /metrics and /snapshot are served; empty for nowhere. Default: 127.0.0.1:9464, or nowhere if that is taken."`
 
 	cli.LogFlags   `embed:""`
 	cli.ConfigFile `embed:""`
@@ -50,6 +50,14 @@ nothing is lost by that either.`
 }
 
 func (c *runCommand) Run(ctx context.Context, streams cli.Streams) error {
+	err := c.run(ctx, streams)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil // told to stop before it had begun
+	}
+	return err
+}
+
+func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if err := c.check(); err != nil {
 		return cli.Usage(err)
 	}

@@ -56,7 +56,7 @@ func (a App) Run(ctx context.Context, args []string, grammar any) (code int) {
 	if lookup == nil {
 		lookup = os.LookupEnv
 	}
-	from := &settings{environ: lookup}
+	from := &settings{environ: lookup, origins: map[string]string{}}
 	parser, err := a.parser(grammar, from)
 	if err != nil {
 		fmt.Fprintf(a.Streams.Err, "%s: %v\n", a.Name, err)
@@ -115,8 +115,11 @@ func helpText(value *kong.Value) string {
 // reportUsage explains why the command line was not understood.
 func (a App) reportUsage(err error, from *settings) {
 	text := err.Error()
-	if from.origin != "" && strings.HasPrefix(text, "--") {
-		text += " (from " + from.origin + ")"
+	if from.failed != nil { // without the name of the flag that was looked for
+		text = from.failed.Error()
+	}
+	if origin := from.originOf(text); origin != "" {
+		text += " (from " + origin + ")"
 	}
 	a.printError(text)
 	command := a.Name

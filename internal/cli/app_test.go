@@ -31,6 +31,7 @@ type goCommand struct {
 	Dry    bool          `help:"Dry."`
 	Tenant string        `required:"" help:"Tenant."`
 	Fail   string        `help:"How to end."`
+	Where  *string       `empty:"nowhere" help:"Where."`
 }
 
 type otherCommand struct {
@@ -108,6 +109,24 @@ func TestOwnVariableWinsOverTheWellKnownOneAndEmptyIsNotSet(t *testing.T) {
 	require.Contains(t, run(t, both, "--tenant=a").out, "key=known")
 }
 
+func TestEmptyVariableCountsWhereEmptyMeansSomething(t *testing.T) {
+	var g grammar
+	var errOut bytes.Buffer
+	app := cli.App{Name: "prog", LogLevel: "info", Streams: cli.Streams{Out: &bytes.Buffer{}, Err: &errOut}}
+	for env, want := range map[string]*string{"": new(string), "x": ptr("x")} {
+		app.LookupEnv = func(name string) (string, bool) { return env, name == "WEIR_WHERE" }
+		require.Equal(t, cli.ExitDone, app.Run(t.Context(), []string{"--tenant=a"}, &g), &errOut)
+		require.Equal(t, want, g.Go.Where)
+	}
+	app.LookupEnv = func(string) (string, bool) { return "", false }
+	require.Equal(t, cli.ExitDone, app.Run(t.Context(), []string{"--tenant=a"}, &g), &errOut)
+	require.Nil(t, g.Go.Where)
+	require.Equal(t, cli.ExitDone, app.Run(t.Context(), []string{"--tenant=a", "--where", ""}, &g))
+	require.Equal(t, new(string), g.Go.Where)
+}
+
+func ptr(s string) *string { return &s }
+
 func TestRequiredFlagMayComeFromAnywhere(t *testing.T) {
 	require.Equal(t, cli.ExitDone, run(t, map[string]string{"WEIR_TENANT": "a"}).code)
 	require.Equal(t, cli.ExitDone, run(t, nil, "--config", configFile(t, "tenant: a\n")).code)
@@ -146,7 +165,7 @@ func TestConfigurationMistakesNameKeyAndFile(t *testing.T) {
 	}
 	missing := run(t, nil, "--config", "/nowhere/weir.yaml")
 	require.Equal(t, cli.ExitUsage, missing.code)
-	require.Contains(t, missing.err, "/nowhere/weir.yaml")
+	require.Contains(t, missing.err, "prog: configuration file: open /nowhere/weir.yaml")
 }
 
 func TestOneFileServesAllCommandsOfAProgram(t *testing.T) {
@@ -158,6 +177,10 @@ func TestWrongValueNamesWhereItCameFrom(t *testing.T) {
 	fromEnv := run(t, map[string]string{"WEIR_COUNT": "many"}, "--tenant=a")
 	require.Equal(t, cli.ExitUsage, fromEnv.code)
 	require.Contains(t, fromEnv.err, "$WEIR_COUNT")
+
+	level := run(t, map[string]string{"WEIR_LOG_LEVEL": "loud", "WEIR_FAIL": "usage"}, "--tenant=a")
+	require.Equal(t, cli.ExitUsage, level.code)
+	require.Contains(t, level.err, "(from $WEIR_LOG_LEVEL)")
 
 	fromFlag := run(t, nil, "--tenant=a", "--count=many")
 	require.Equal(t, cli.ExitUsage, fromFlag.code)

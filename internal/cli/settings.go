@@ -18,9 +18,11 @@ type settings struct {
 	environ func(string) (string, bool)
 	file    *configFile // nil until it is known which file, or none
 	loaded  bool
-	// origin is where the value that was handed out last came from, so that an
-	// error about it can say so.
-	origin string
+	// origins says, for each flag that is not on the command line, where its
+	// value came from, so that an error about it can say so.
+	origins map[string]string
+	// failed is why the file cannot be used.
+	failed error
 }
 
 // Validate does nothing: a wrong key is reported when the file is read.
@@ -28,24 +30,23 @@ func (s *settings) Validate(*kong.Application) error { return nil }
 
 // Resolve implements kong.Resolver.
 func (s *settings) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	s.origin = ""
 	if flag.Name == "help" {
 		return nil, nil
 	}
 	for _, name := range envNames(flag) {
-		if value, ok := s.environ(name); ok && value != "" {
-			s.origin = "$" + name
+		if value, ok := s.environ(name); ok && (value != "" || flag.Tag.Has("empty")) {
+			s.origins[flag.Name] = "$" + name
 			return value, nil
 		}
 	}
 	if flag.Name == "config" {
 		return nil, nil
 	}
-	if err := s.load(ctx); err != nil {
-		return nil, err
+	if s.failed = s.load(ctx); s.failed != nil {
+		return nil, s.failed
 	}
 	if entry, ok := s.file.get(flag.Name); ok {
-		s.origin = fmt.Sprintf("%s:%d", s.file.path, entry.line)
+		s.origins[flag.Name] = fmt.Sprintf("%s:%d", s.file.path, entry.line)
 		return entry.value, nil
 	}
 	return nil, nil
@@ -75,8 +76,10 @@ func (s *settings) configPath(ctx *kong.Context) string {
 			return fmt.Sprint(ctx.FlagValue(step.Flag))
 		}
 	}
-	path, _ := s.environ("WEIR_CONFIG")
-	return path
+	if path, ok := s.environ("WEIR_CONFIG"); ok {
+		return path
+	}
+	return ""
 }
 
 // envNames lists the variables that set flag, the strongest first.
@@ -104,4 +107,18 @@ func flagNames(node *kong.Node) map[string]bool {
 	}
 	walk(node)
 	return names
+}
+
+// originOf says where the value came from that text, an error of kong, is about;
+// "" if it was on the command line.
+func (s *settings) originOf(text string) string {
+	name, ok := strings.CutPrefix(text, "--")
+	if !ok {
+		return ""
+	}
+	end := strings.IndexFunc(name, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
+	if end < 0 {
+		end = len(name)
+	}
+	return s.origins[name[:end]]
 }

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +119,18 @@ func TestStoppedWorkerFinishesWhatItHasAndExitsWithZero(t *testing.T) {
 	require.Equal(t, 4, c.messages("WEIR_RESULTS"), "what was in work is finished")
 	require.Equal(t, 4, model.Stats().Requests, "nothing new was begun")
 	require.Equal(t, 6, c.messages("WEIR_CHUNKS"), "nothing is lost")
+}
+
+func TestWorkerThatIsStoppedBeforeItHasBegunExitsWithZero(t *testing.T) {
+	fleetTest(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	w := worker(t, "nats://"+silent.Addr().String(), modelServer(t))
+	conn, err := silent.Accept()
+	require.NoError(t, err)
+	defer conn.Close()
+	require.Equal(t, 0, w.stop(), w.output)
 }
 
 // A second signal is for a user who does not want to wait.
