@@ -34,7 +34,9 @@ type item struct {
 // its edge moves over each item once as time goes by.
 type Window struct {
 	items []item // ascending by at and by id
-	keep  int64  // the widest span that was ever granted from
+	keep  int64  // how far back from the latest item they are remembered
+	gone  int64  // the instant of the latest item that was forgotten, if some were
+	some  bool   // some were
 	cool  int64  // nothing is admitted before this instant
 
 	// Sums over items[from:], which are those after the instant that the last
@@ -43,7 +45,8 @@ type Window struct {
 	requests, tokens int64
 }
 
-// Keep makes the window remember admissions for at least span from now on.
+// Keep makes the window remember admissions for at least span from now on: the
+// widest that is asked about, and as long as judgements may take.
 func (w *Window) Keep(span time.Duration) { w.keep = max(w.keep, int64(span)) }
 
 // Add records an admission. An instant before the latest one counts as the
@@ -56,12 +59,13 @@ func (w *Window) Add(id uint64, at, tokens int64) {
 	w.requests++
 	w.tokens += tokens
 
-	gone := 0
-	for w.items[gone].at <= at-w.keep && gone < len(w.items)-1 {
-		gone++
+	n := 0
+	for w.items[n].at <= at-w.keep && n < len(w.items)-1 {
+		w.gone, w.some = w.items[n].at, true
+		n++
 	}
 	w.slide(at - w.keep) // so that what is forgotten is in no sum
-	w.items, w.from = w.items[gone:], w.from-gone
+	w.items, w.from = w.items[n:], w.from-n
 }
 
 // Latest is the instant of the last admission, or 0 before the first.
@@ -125,14 +129,18 @@ func (w *Window) Fits(now int64, q Quota, tokens int64) bool {
 
 // Judge reports whether the admission id, which was added before anybody asked,
 // was within q at its own instant, given what was added before it and has not been
-// taken back. Everything added earlier must be there: that what comes later is there
-// as well, or that something has been taken back, does no harm.
+// taken back. That what was added later is there as well does no harm. If
+// something in its window has been forgotten already, it was not.
 func (w *Window) Judge(id uint64, q Quota) bool {
 	i, ok := w.find(id)
 	if !ok {
 		return false
 	}
-	w.slide(w.items[i].at - int64(q.Window))
+	edge := w.items[i].at - int64(q.Window)
+	if w.some && edge < w.gone {
+		return false
+	}
+	w.slide(edge)
 	held, tokens := w.requests, w.tokens
 	for _, it := range w.items[i:] {
 		held, tokens = held-1, tokens-it.tokens

@@ -1,0 +1,159 @@
+package natskv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/kvcache"
+)
+
+// serverLog is what a server does for a logbook: it keeps, for each name, a list
+// of entries with ascending sequences and time stamps of its own. Every error
+// is a [kvcache.ErrUnavailable] or says what is wrong with the stream.
+type serverLog interface {
+	// ensure makes the log if need be.
+	ensure(ctx context.Context) error
+
+	// append adds an entry, to be kept for ttl at least, and returns its sequence. After
+	// an error it may have been added, or may yet be.
+	append(ctx context.Context, name string, body []byte, ttl time.Duration) (uint64, error)
+
+	// read passes on the entries from a sequence on, in order and without a
+	// gap. The latest may be missing.
+	read(ctx context.Context, name string, from uint64, each func(seq uint64, stamp int64, body []byte)) error
+
+	// last returns the sequence of the latest entry, 0 if there is none.
+	last(ctx context.Context, name string) (uint64, error)
+
+	// now returns the time by which entries are stamped.
+	now(ctx context.Context) (int64, error)
+
+	// follow passes on entries as they are added, with the sequence of the one
+	// before, until stop is called. Some may be lost.
+	follow(name string, receive func(seq uint64, stamp int64, predecessor uint64, body []byte)) (stop func(), err error)
+}
+
+// natsLog is a [serverLog] on a stream with one subject per name, which sends
+// what is added to whoever follows.
+type natsLog struct {
+	c       *Cache
+	stream  string
+	put     string // prefix of the subject to publish to
+	subject string // prefix of the subject as it is stored
+	feed    string // prefix of the subject that an entry is sent on with
+}
+
+func newNatsLog(c *Cache) *natsLog {
+	l := &natsLog{
+		c:       c,
+		stream:  "LEDGER_" + c.bucket,
+		subject: "$LEDGER." + c.bucket + ".",
+		feed:    "$LEDGERFEED." + c.bucket + ".",
+	}
+	l.put = l.subject
+	if c.put != c.stored {
+		l.put = c.api + l.subject
+	}
+	return l
+}
+
+func (l *natsLog) ensure(ctx context.Context) error {
+	want := jetstream.StreamConfig{
+		Name:        l.stream,
+		Description: "sliding windows of " + l.c.bucket + ": what was asked to be taken, in order",
+		Subjects:    []string{l.subject + "*"},
+		Storage:     l.c.options.storage,
+		Replicas:    l.c.options.replicas,
+		AllowDirect: true,
+		AllowMsgTTL: true,
+		MaxAge:      2 * kvcache.MaxWindow, // entries have a time to live of their own
+		RePublish:   &jetstream.RePublish{Source: l.subject + "*", Destination: l.feed + "{{wildcard(1)}}"},
+	}
+	have, err := ensureStream(ctx, l.c.js, want)
+	if err != nil {
+		return err
+	}
+	sent := have.RePublish != nil && *have.RePublish == *want.RePublish
+	evicts := have.MaxMsgsPerSubject > 0 || have.Discard == jetstream.DiscardOld && (have.MaxMsgs > 0 || have.MaxBytes > 0)
+	return firstMismatch(have.Name, []requirement{
+		{"subjects", len(have.Subjects) == 1 && have.Subjects[0] == want.Subjects[0], have.Subjects, want.Subjects},
+		{"retention", have.Retention == jetstream.LimitsPolicy, have.Retention, jetstream.LimitsPolicy},
+		{"max_age", have.MaxAge == 0 || have.MaxAge >= want.MaxAge, have.MaxAge, want.MaxAge},
+		{"discard", !evicts, have.Discard, "new, because a full log must not forget"},
+		{"allow_direct", have.AllowDirect, have.AllowDirect, true},
+		{"allow_msg_ttl", have.AllowMsgTTL, have.AllowMsgTTL, true},
+		{"republish", sent, have.RePublish, *want.RePublish},
+	})
+}
+
+func (l *natsLog) append(ctx context.Context, name string, body []byte, ttl time.Duration) (uint64, error) {
+	m := &nats.Msg{Subject: l.put + name, Header: make(nats.Header, 1), Data: body}
+	m.Header[headerTTL] = []string{strconv.FormatInt(int64((ttl+time.Second-1)/time.Second), 10)}
+	return l.c.publish(ctx, m)
+}
+
+func (l *natsLog) read(ctx context.Context, name string, from uint64, each func(seq uint64, stamp int64, body []byte)) error {
+	return l.c.readLog(ctx, l.stream, l.subject+name, from, each)
+}
+
+func (l *natsLog) last(ctx context.Context, name string) (uint64, error) {
+	var answer struct {
+		Message struct {
+			Seq uint64 `json:"seq"`
+		} `json:"message"`
+	}
+	err := l.ask(ctx, "STREAM.MSG.GET.", fmt.Appendf(nil, `{"last_by_subj":%q}`, l.subject+name), &answer)
+	if refused := new(jetstream.APIError); errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeMessageNotFound {
+		return 0, nil
+	}
+	return answer.Message.Seq, err
+}
+
+func (l *natsLog) now(ctx context.Context) (int64, error) {
+	var answer struct {
+		Time time.Time `json:"ts"`
+	}
+	err := l.ask(ctx, "STREAM.INFO.", nil, &answer)
+	return answer.Time.UnixNano(), err
+}
+
+// ask puts a question about the stream to its leader.
+func (l *natsLog) ask(ctx context.Context, question string, request []byte, answer any) error {
+	m, err := l.c.ask(ctx, &nats.Msg{Subject: l.c.api + question + l.stream, Data: request})
+	if err != nil {
+		return err
+	}
+	var problem struct {
+		Error *jetstream.APIError `json:"error"`
+	}
+	if err = json.Unmarshal(m.Data, &problem); err == nil && problem.Error != nil {
+		err = problem.Error
+	}
+	if err == nil {
+		err = json.Unmarshal(m.Data, answer)
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+func (l *natsLog) follow(name string, receive func(seq uint64, stamp int64, predecessor uint64, body []byte)) (func(), error) {
+	sub, err := l.c.nc.Subscribe(l.feed+name, func(m *nats.Msg) {
+		seq, stamp, predecessor, err := position(m.Header)
+		if err == nil { // else it is not from the server
+			receive(seq, stamp, predecessor, m.Data)
+		}
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return func() { _ = sub.Unsubscribe() }, nil // fails only where there is nothing to stop
+}
