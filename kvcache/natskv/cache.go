@@ -1,0 +1,156 @@
+package natskv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/kvcache"
+)
+
+// defaultTimeout is how long an operation may take at most.
+const defaultTimeout = 2 * time.Second
+
+// Cache is the [kvcache.Cache] on JetStream. It also offers
+// [kvcache.Versioned]. Safe for concurrent use.
+type Cache struct {
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	bucket  string
+	options options
+
+	api    string // prefix of JetStream API subjects
+	put    string // prefix of a key's subject, as one publishes to it
+	stored string // prefix of a key's subject, as it is stored
+	direct bool   // reads may be answered by any replica
+
+	revisions bool // the bucket keeps more of a key than its last message
+
+	clock  *serverClock
+	seen   *sightings
+	hits   *hitLog
+	book   *logbook
+	closed atomic.Bool
+}
+
+type options struct {
+	timeout  time.Duration
+	storage  jetstream.StorageType
+	replicas int
+	clock    func() time.Time
+}
+
+// Option adjusts [Open].
+type Option func(*options) error
+
+// WithTimeout sets how long an operation may take at most. Default: 2 s.
+func WithTimeout(d time.Duration) Option {
+	return func(o *options) error {
+		if d <= 0 {
+			return fmt.Errorf("natskv: timeout of %v, has to be positive", d)
+		}
+		o.timeout = d
+		return nil
+	}
+}
+
+// WithStorage sets where a bucket that has to be created keeps its data.
+// Default: file.
+func WithStorage(s jetstream.StorageType) Option {
+	return func(o *options) error { o.storage = s; return nil }
+}
+
+// WithReplicas sets how many servers keep a bucket that has to be created.
+// Default: 1.
+func WithReplicas(n int) Option {
+	return func(o *options) error {
+		if n < 1 || n > 5 {
+			return fmt.Errorf("natskv: %d replicas, has to be from 1 to 5", n)
+		}
+		o.replicas = n
+		return nil
+	}
+}
+
+// WithClock sets the clock that measures the time since the server last told its
+// own. Default: time.Now.
+func WithClock(clock func() time.Time) Option {
+	return func(o *options) error { o.clock = clock; return nil }
+}
+
+var bucketName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
+// Open returns the cache in a bucket, which is created if it is missing. One
+// that exists gets the features that are missing and add something (message
+// TTLs, delete markers, atomic batches; they need nats-server 2.12) and is
+// otherwise left as it is; a [MismatchError] names what cannot be lived with.
+//
+// The connection under js stays the caller's: Close leaves it open.
+func Open(ctx context.Context, js jetstream.JetStream, bucket string, opts ...Option) (*Cache, error) {
+	if js == nil {
+		return nil, errors.New("natskv: js is nil")
+	}
+	if !bucketName.MatchString(bucket) {
+		return nil, fmt.Errorf("natskv: bucket %q, has to be of letters, digits, - and _", bucket)
+	}
+	o := options{timeout: defaultTimeout, storage: jetstream.FileStorage, replicas: 1}
+	for _, opt := range opts {
+		if err := opt(&o); err != nil {
+			return nil, err
+		}
+	}
+	c := &Cache{
+		nc: js.Conn(), js: js, bucket: bucket, options: o,
+		api:    apiPrefix(js.Options()),
+		stored: "$KV." + bucket + ".",
+		clock:  newServerClock(o.clock),
+		seen:   newSightings(),
+	}
+	c.put = c.stored
+	if c.api != jetstream.DefaultAPIPrefix {
+		c.put = c.api + c.stored
+	}
+	c.hits = newHitLog(c)
+	c.book = newLogbook(newNatsLog(c), o.clock, o.timeout)
+	ctx, cancel := context.WithTimeout(ctx, openPatience*o.timeout)
+	defer cancel()
+	have, err := c.ensureBucket(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.direct, c.revisions = have.AllowDirect, have.MaxMsgsPerSubject != 1
+	return c, c.askTime(ctx)
+}
+
+// Making a bucket takes a few steps, and electing a leader takes the servers a
+// moment.
+const openPatience = 5
+
+// Close implements [kvcache.Cache]. There is nothing to release: the connection
+// is the caller's, and the cache has no goroutine.
+func (c *Cache) Close() error {
+	c.closed.Store(true)
+	c.book.close()
+	return nil
+}
+
+// begin starts an operation: it refuses where there is no point, and limits how
+// long it takes. done has to be called.
+func (c *Cache) begin(ctx context.Context) (limited context.Context, done context.CancelFunc, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if c.closed.Load() {
+		return nil, nil, kvcache.ErrClosed
+	}
+	limited, done = context.WithTimeoutCause(ctx, c.options.timeout, errNoAnswer)
+	return limited, done, nil
+}
+
+var errNoAnswer = errors.New("natskv: no answer in time")

@@ -1,0 +1,43 @@
+// Package natskv is the Cache port of kvcache on NATS JetStream, so that several
+// processes agree.
+//
+// # Values
+//
+// [Open] serves values and counters from one JetStream KeyValue bucket, as
+// plain text: `nats kv watch` and `nats kv get` show them, and `nats kv put`,
+// `nats kv del` and a bucket made by `nats kv add` work. A key made of letters, digits
+// and -/_=. is its own name in the bucket. Any other key, and one that is no name of
+// a subject, is "=_" and its bytes in unpadded base64url, or their hash where
+// that is too long.
+//
+// A deadline travels in a header and counts by the server's clock, so that a
+// ttl of any precision is exact whatever the clocks of the processes say. The
+// server's own time to live of a message, in whole seconds, only collects what
+// is left over. A message has at most one of
+//
+//	Kvcache-TTL      how long it lives after its time stamp, as in "300ms"
+//	Kvcache-Expires  when it ends, in RFC 3339, by the server's clock
+//
+// and one that has neither lives as long as its Nats-TTL says.
+//
+// A version is the sequence of the key's last message. Several keys are swapped by
+// an atomic batch, so watchers too see all of them or none. What is deleted or
+// has expired leaves a marker for a quarter of an hour: a version that is held
+// for longer may be taken for that of a key never written.
+//
+// # Hits
+//
+// Hit series are in a stream beside the bucket, HITS_<bucket>, made when the
+// first hit is recorded: one message per hit on $HITS.<bucket>.<key>, with the
+// caller's instant in the header Kvcache-At. Each process keeps what it has read
+// and asks only for what is new. Over several processes a count may miss hits of
+// the last few milliseconds; a [kvcache.Ledger] does not.
+//
+// # When the store cannot be reached
+//
+// Every operation ends within a timeout (default 2 s, see [WithTimeout]), whether
+// or not its context has a deadline, and fails with [kvcache.ErrUnavailable].
+// Until then it waits for the connection and asks again where the server has
+// surely not seen the request. What is sent while the connection breaks may or may not
+// have been written.
+package natskv

@@ -1,0 +1,172 @@
+package natskv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// hitBatch is how many hits one request asks for.
+const hitBatch = 4096
+
+// refresh reads what is new in the series of a key.
+func (l *hitLog) refresh(ctx context.Context, token string) error {
+	l.mu.Lock()
+	from := l.of(token).next
+	l.mu.Unlock()
+	for {
+		messages, more, err := l.read(ctx, token, from)
+		if err != nil {
+			return err
+		}
+		if len(messages) > 0 {
+			l.merge(token, messages)
+			from = messages[len(messages)-1].seq + 1
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// hitMessage is one message of a series.
+type hitMessage struct {
+	seq    uint64
+	at     time.Time
+	until  int64
+	clears bool // it took the place of all hits before it
+}
+
+// merge adds what was read, in the order of the stream. Another reader may have
+// brought some of it already.
+func (l *hitLog) merge(token string, messages []hitMessage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.of(token)
+	for _, m := range messages {
+		if m.seq < s.next {
+			continue
+		}
+		s.next = m.seq + 1
+		switch {
+		case m.clears:
+			s.hits.Drop(m.seq)
+		case !s.ahead[m.seq]:
+			s.hits.Add(m.at, m.until, m.seq)
+		}
+		delete(s.ahead, m.seq)
+	}
+	for seq := range s.ahead {
+		if seq < s.next { // gone from the stream before it was read
+			delete(s.ahead, seq)
+		}
+	}
+}
+
+// clear puts a marker in the place of a key's hits.
+func (l *hitLog) clear(ctx context.Context, key string) error {
+	if !l.known() {
+		_, err := l.c.js.Stream(ctx, l.stream)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			return nil // nobody has ever recorded a hit
+		}
+		if err != nil {
+			return l.c.failed(ctx, err)
+		}
+	}
+	token := subjectToken(key)
+	m := &nats.Msg{Subject: l.prefix + token, Header: make(nats.Header, 3)}
+	isPurge(m.Header)
+	seq, err := l.c.publish(ctx, m)
+	if err != nil {
+		return notLost(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.of(token).hits.Drop(seq)
+	return nil
+}
+
+// read returns messages of a series from a sequence on, and whether there are
+// more.
+func (l *hitLog) read(ctx context.Context, token string, from uint64) (messages []hitMessage, more bool, err error) {
+	for {
+		messages, more, err = l.readOnce(ctx, token, from)
+		if !errors.Is(err, nats.ErrNoResponders) {
+			return messages, more, err
+		}
+		if err := l.c.wait(ctx, pause); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+func (l *hitLog) readOnce(ctx context.Context, token string, from uint64) (messages []hitMessage, more bool, err error) {
+	inbox := l.c.nc.NewInbox()
+	sub, err := l.c.nc.SubscribeSync(inbox)
+	if err != nil {
+		return nil, false, l.c.failed(ctx, err)
+	}
+	defer func() { _ = sub.Unsubscribe() }() // fails only where nothing is left to stop
+	if err := sub.SetPendingLimits(-1, -1); err != nil {
+		return nil, false, l.c.failed(ctx, err)
+	}
+	request := fmt.Appendf(nil, `{"seq":%d,"next_by_subj":%q,"batch":%d}`, from, l.prefix+token, hitBatch)
+	if err := l.c.nc.PublishRequest(l.c.api+"DIRECT.GET."+l.stream, inbox, request); err != nil {
+		return nil, false, l.c.failed(ctx, err)
+	}
+	for {
+		answer, err := sub.NextMsgWithContext(ctx)
+		switch {
+		case errors.Is(err, nats.ErrNoResponders):
+			return nil, false, err
+		case err != nil:
+			return nil, false, l.c.failed(ctx, err)
+		}
+		switch status := answer.Header.Get(headerStatus); status {
+		case "":
+			m, err := newHitMessage(answer.Header)
+			if err != nil {
+				return nil, false, unavailable(err)
+			}
+			l.c.clock.received(m.stamp)
+			messages = append(messages, m.hitMessage)
+		case statusNone:
+			return messages, false, nil
+		case statusEnd:
+			return messages, answer.Header.Get(headerPending) != "0", nil
+		case statusNoResponders:
+			return nil, false, nats.ErrNoResponders
+		default:
+			return nil, false, unavailable(fmt.Errorf("reading %s: status %s %s", l.stream, status, answer.Header.Get("Description")))
+		}
+	}
+}
+
+type stampedHit struct {
+	hitMessage
+	stamp int64
+}
+
+func newHitMessage(h nats.Header) (stampedHit, error) {
+	seq, err := strconv.ParseUint(h.Get(headerSequence), 10, 64)
+	if err != nil {
+		return stampedHit{}, err
+	}
+	stored, err := time.Parse(time.RFC3339Nano, h.Get(headerStamp))
+	if err != nil {
+		return stampedHit{}, err
+	}
+	stamp := stored.UnixNano()
+	m := hitMessage{seq: seq, until: deadlineOf(h, stamp), clears: h.Get(headerOp) == opPurge}
+	if !m.clears {
+		// A hit without a readable instant is not one of ours and counts as long ago.
+		m.at, _ = time.Parse(time.RFC3339Nano, h.Get(headerAt))
+	}
+	return stampedHit{m, stamp}, nil
+}
