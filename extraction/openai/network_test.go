@@ -3,6 +3,7 @@ package openai_test
 import (
 	"crypto/x509"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,7 +27,7 @@ func TestSpeaksHTTP2WithAPrivateAuthority(t *testing.T) {
 		_, _ = io.WriteString(w, oneAnswer)
 	}))
 	server.EnableHTTP2 = true
-	server.Config.ErrorLog = nil
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the refused handshake
 	server.StartTLS()
 	defer server.Close()
 

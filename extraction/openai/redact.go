@@ -49,15 +49,8 @@ func values(m map[string]string) []string {
 func (r redactor) detail(message, document string) string {
 	if len(message) > maxSearchBytes {
 		message = message[:maxSearchBytes]
-		if len(r.secrets) > 0 { // the cut may have gone through one
-			message = message[:max(0, len(message)-len(r.secrets[0]))]
-		}
 	}
-	for _, secret := range r.secrets {
-		message = strings.ReplaceAll(message, secret, "[redacted]")
-	}
-	message = anyKey.ReplaceAllString(message, "[redacted]")
-	message = hideText(message, document)
+	message = hideText(r.hideSecrets(message), document)
 	message = strings.Map(func(c rune) rune {
 		if unicode.IsSpace(c) {
 			return ' '
@@ -72,6 +65,24 @@ func (r redactor) detail(message, document string) string {
 		message = strings.ToValidUTF8(message[:maxDetailBytes], "") + "..."
 	}
 	return message
+}
+
+// hideSecrets replaces every secret, and at the end the beginning of one: the
+// text may have been cut in the middle of it.
+func (r redactor) hideSecrets(message string) string {
+	const mask = "[redacted]"
+	for _, secret := range r.secrets {
+		message = strings.ReplaceAll(message, secret, mask)
+	}
+	for _, secret := range r.secrets {
+		for n := min(len(secret), len(message)); n >= shortestSecret; n-- {
+			if rest, cut := strings.CutSuffix(message, secret[:n]); cut {
+				message = rest + mask
+				break
+			}
+		}
+	}
+	return anyKey.ReplaceAllString(message, mask)
 }
 
 // hideText replaces what a message repeats of the document. Runs that are only

@@ -84,8 +84,20 @@ func TestEchoesAreHiddenAcrossLineBreaksAndCuts(t *testing.T) {
 	// A long token, repeated until the bound on what is searched cuts one.
 	token := strings.Repeat("t0ken", 1600)
 	p = start(t, func(c *openai.Config) { c.Header = map[string]string{"X-Gateway": token} })
-	failed := p.fails(modelserver.Raw(http.StatusBadGateway, "text/plain", strings.Repeat(token, 9)))
-	require.NotContains(t, failed.Error(), "t0ken")
+	for _, body := range []string{
+		strings.Repeat(token, 9),
+		strings.Repeat("\xff", 64<<10-100) + token,
+		`{"error":{"message":"` + strings.Repeat(token, 9) + `"}}`,
+	} {
+		for _, status := range []int{http.StatusOK, http.StatusBadGateway} {
+			failed := p.fails(modelserver.Raw(status, "application/json", body))
+			require.NotContains(t, failed.Error(), "t0ken")
+		}
+	}
+	// The connection breaks in the middle of one.
+	broken := modelserver.Raw(http.StatusBadGateway, "text/plain", token)
+	broken.CutBody = true
+	require.NotContains(t, p.fails(broken).Error(), "t0ken")
 }
 
 func TestNothingThatPrintsAProviderPrintsItsKey(t *testing.T) {
