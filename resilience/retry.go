@@ -147,7 +147,8 @@ func NewRetry(p RetryPolicy, retryable func(error) bool, opts ...RetryOption) (*
 // Do calls fn until it succeeds, fails for good, or may not be repeated:
 //
 //   - An error that is not retryable is returned as it is, after one attempt.
-//   - Cancellation is never retried.
+//   - Cancellation is never retried, nor is an error that has a method
+//     Permanent() bool in its chain which says true, whatever retryable says.
 //   - After the last retry the error is a [*RetryExhausted] around the last one.
 //   - A wait that does not fit into the time left until ctx's deadline is not
 //     begun: the last error is returned at once, as it is.
@@ -160,7 +161,7 @@ func (r *Retry) Do(ctx context.Context, operation string, fn func(context.Contex
 	}
 	for n := 0; ; n++ {
 		err := fn(ctx)
-		if err == nil || ctx.Err() != nil || errors.Is(err, context.Canceled) || !r.retryable(err) {
+		if err == nil || ctx.Err() != nil || errors.Is(err, context.Canceled) || permanent(err) || !r.retryable(err) {
 			return err
 		}
 		if n == r.policy.MaxRetries {
@@ -174,6 +175,16 @@ func (r *Retry) Do(ctx context.Context, operation string, fn func(context.Contex
 			return err
 		}
 	}
+}
+
+// permanent lets an error speak for itself: output that was passed on, say,
+// cannot be taken back, whatever its cause was.
+func permanent(err error) bool {
+	p, ok := errors.AsType[interface {
+		error
+		Permanent() bool
+	}](err)
+	return ok && p.Permanent()
 }
 
 func sleepContext(ctx context.Context, d time.Duration) error {

@@ -291,3 +291,22 @@ func requireConfigError(t *testing.T, err error, argument string) {
 	require.Equal(t, argument, config.Argument)
 	require.Contains(t, err.Error(), argument)
 }
+
+// permanentError is retryable by its cause and says that it is not.
+type permanentError struct{ error }
+
+func (permanentError) Permanent() bool { return true }
+
+func TestA20PermanentErrorsAreNotRetried(t *testing.T) {
+	retry, err := resilience.NewRetry(resilience.DefaultRetryPolicy(), func(error) bool { return true },
+		resilience.WithSleep(func(context.Context, time.Duration) error { t.Error("waited"); return nil }))
+	require.NoError(t, err)
+	calls := 0
+	final := permanentError{errors.New("after output")}
+	got := retry.Do(t.Context(), "op", func(context.Context) error {
+		calls++
+		return fmt.Errorf("wrapped: %w", final)
+	})
+	require.ErrorIs(t, got, final)
+	require.Equal(t, 1, calls)
+}

@@ -221,7 +221,11 @@ func TestRetryAfterIsAFloor(t *testing.T) {
 	})
 	slept := []time.Duration{}
 	c, err := admission.New(admission.WithRequestLimit(1),
-		admission.WithSleep(func(ctx context.Context, d time.Duration) error { slept = append(slept, d); <-ctx.Done(); return ctx.Err() }))
+		admission.WithSleep(func(ctx context.Context, d time.Duration) error {
+			slept = append(slept, d)
+			<-ctx.Done()
+			return ctx.Err()
+		}))
 	require.NoError(t, err)
 	r, err := admission.NewRunner(c)
 	require.NoError(t, err)
