@@ -228,7 +228,7 @@ func swapChecks() []check {
 func racingSwaps(r *rig) {
 	r.set("a", "0", 0)
 	r.set("b", "0", 0)
-	const callers, each, patience = 6, 10, 5000
+	const callers, each, patience = 4, 6, 5000
 	inParallel(callers, func(int) {
 		for done, tries := 0, 0; done < each; tries++ {
 			if tries == patience {

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
@@ -212,4 +213,21 @@ func TestDomain(t *testing.T) {
 	swapped, err := c.Swap(ctx, []kvcache.Change{{Key: "k", Version: e[0].Version, Value: "1"}, {Key: "l", Version: e[1].Version, Value: "2"}})
 	require.NoError(t, err)
 	require.True(t, swapped)
+}
+
+// R7: nothing runs on after Close.
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	js := connect(t, startServer(t).ClientURL())
+	use := func() {
+		c, err := natskv.Open(t.Context(), js, "b")
+		require.NoError(t, err)
+		for name, do := range everyOperation(t.Context(), c) {
+			require.NoError(t, do(), name)
+		}
+		require.NoError(t, c.Close())
+	}
+	use() // makes the streams, which the server keeps
+	before := goleak.IgnoreCurrent()
+	use()
+	goleak.VerifyNone(t, before)
 }

@@ -18,7 +18,7 @@ import (
 const defaultTimeout = 2 * time.Second
 
 // Cache is the [kvcache.Cache] on JetStream. It also offers
-// [kvcache.Versioned]. Safe for concurrent use.
+// [kvcache.Versioned] and [kvcache.Ledger]. Safe for concurrent use.
 type Cache struct {
 	nc      *nats.Conn
 	js      jetstream.JetStream
@@ -132,8 +132,8 @@ func Open(ctx context.Context, js jetstream.JetStream, bucket string, opts ...Op
 // moment.
 const openPatience = 5
 
-// Close implements [kvcache.Cache]. There is nothing to release: the connection
-// is the caller's, and the cache has no goroutine.
+// Close implements [kvcache.Cache]: it ends what follows the ledger. The
+// connection is the caller's.
 func (c *Cache) Close() error {
 	c.closed.Store(true)
 	c.book.close()
