@@ -29,6 +29,10 @@ func (f *findings) definition(sentence int, pl place) string {
 		}
 		return f.text[s.Tokens[i].Start:s.Tokens[i].End]
 	}
+	// "whoever has X is a client" says nothing of X: it must open the sentence.
+	if pl.from > 1 || pl.from == 1 && !articles[strings.ToLower(word(0))] {
+		return ""
+	}
 	i := pl.to
 	if word(i) == "(" {
 		for i < len(s.Tokens) && word(i) != ")" {

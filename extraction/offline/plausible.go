@@ -33,6 +33,8 @@ func plausible(name string, t tagger.Type) bool {
 		return datelike.MatchString(name)
 	case letters < 2 || upper == 0:
 		return false
+	case t == tagger.Person && strings.ContainsAny(name, "0123456789/"):
+		return false
 	}
 	return true
 }

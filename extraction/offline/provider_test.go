@@ -151,6 +151,12 @@ func TestShortNamesAreThePerson(t *testing.T) {
 	require.Contains(t, a.entities(), "Curie")
 }
 
+func TestDescriptionsAreOfTheNameItself(t *testing.T) {
+	of := func(text string) string { return ask(t, newProvider(t), text).Entities[0].Description }
+	require.Equal(t, "large city on the Spree", of("Berlin (founded before 1237) is a large city on the Spree. It has many lakes."))
+	require.Equal(t, "Whoever lives in Berlin is a friend of the lakes.", of("Whoever lives in Berlin is a friend of the lakes."))
+}
+
 func TestMinConfidence(t *testing.T) {
 	for _, wrong := range []float64{-0.1, 1.1} {
 		_, err := offline.New(offline.MinConfidence(wrong))
