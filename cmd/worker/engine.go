@@ -27,9 +27,10 @@ type engine struct {
 }
 
 // newEngine is the one place where provider, breaker, limiter, retry, pipeline
-// and consumer are put together. Errors are mistakes in the flags.
-func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provider, flags engineFlags, config consumer.Config) (*engine, error) {
-	breaker, err := newBreaker(flags.circuitFlags, shared.circuit, config.Logger)
+// and consumer are put together. changed hears of every transition of the
+// circuit that this process makes. Errors are mistakes in the flags.
+func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provider, flags engineFlags, config consumer.Config, changed func(resilience.Change)) (*engine, error) {
+	breaker, err := newBreaker(flags.circuitFlags, shared.circuit, config.Logger, changed)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -91,13 +92,17 @@ func newProvider(flags engineFlags, logger *slog.Logger) (provider extraction.Pr
 	return client, func() { _ = client.Close() }, nil
 }
 
-func newBreaker(flags circuitFlags, cache kvcache.KeyValue, logger *slog.Logger) (*resilience.Breaker, error) {
+func newBreaker(flags circuitFlags, cache kvcache.KeyValue, logger *slog.Logger, changed func(resilience.Change)) (*resilience.Breaker, error) {
 	config := resilience.DefaultBreakerConfig()
 	config.Cache, config.Name = cache, flags.Circuit
 	config.FailureThreshold, config.RecoveryTimeout, config.HalfOpenMaxCalls = flags.FailureThreshold, flags.RecoveryTimeout, flags.HalfOpenMaxCalls
-	config.Logger = logger
-	config.OnChange = func(c resilience.Change) {
+	config.Logger, config.OnChange = logger, changed
+	return resilience.NewBreaker(config)
+}
+
+// logChange is what most want to know of a transition.
+func logChange(logger *slog.Logger) func(resilience.Change) {
+	return func(c resilience.Change) {
 		logger.Warn("circuit changed", "circuit", c.Circuit, "from", c.From, "to", c.To, "reason", wire.CleanError(c.Reason))
 	}
-	return resilience.NewBreaker(config)
 }

@@ -27,7 +27,7 @@ Exit codes: 0 done, 1 failed, 2 refused (command, settings or input),
 
 type commands struct {
 	Run     runCommand     `cmd:"" default:"withargs" help:"Work until told to stop (the default)."`
-	Try     tryCommand     `cmd:"" set:"loglevel=error" help:"Extract files here and now, print the graph and exit. Needs no server."`
+	Try     tryCommand     `cmd:"" set:"loglevel=warn" help:"Extract files here and now, print the graph and exit. Needs no server."`
 	Version versionCommand `cmd:"" help:"Say which build this is."`
 }
 

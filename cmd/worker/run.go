@@ -92,7 +92,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if c.DrainTimeout == 0 {
 		config.DrainTimeout = atOnce
 	}
-	engine, err := newEngine(js, shared, provider, c.engineFlags, config)
+	engine, err := newEngine(js, shared, provider, c.engineFlags, config, logChange(logger))
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/publish"
+	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
 // tryTenant owns what `worker try` extracts.
@@ -73,14 +74,15 @@ func (c *tryCommand) Run(ctx context.Context, streams cli.Streams) error {
 	shared := memoryStores()
 	defer shared.close()
 	config := consumer.Config{Names: plan.Names(), DrainTimeout: atOnce, Logger: logger}
-	engine, err := newEngine(js, shared, provider, c.engineFlags, config)
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	engine, err := newEngine(js, shared, provider, c.engineFlags, config, stopWhenOpen(stop))
 	if err != nil {
 		return err
 	}
 	defer engine.close()
 	fmt.Fprintf(streams.Err, "extracting with %s%s\n", provider.Model(), c.limitNote())
 
-	work, stop := context.WithCancelCause(ctx)
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -93,6 +95,16 @@ func (c *tryCommand) Run(ctx context.Context, streams cli.Streams) error {
 		<-stopped
 	}()
 	return c.extract(work, streams, js, plan)
+}
+
+// stopWhenOpen ends the trial when the circuit opens: whoever tries a file sits
+// in front of it, and a wrong key or address should look like one at once.
+func stopWhenOpen(stop context.CancelCauseFunc) func(resilience.Change) {
+	return func(c resilience.Change) {
+		if c.To == resilience.Open {
+			stop(fmt.Errorf("the model server cannot be used: %s", wire.CleanError(c.Reason)))
+		}
+	}
 }
 
 // prepare checks flags and files before anything is started.
@@ -124,11 +136,17 @@ func (c *tryCommand) prepare(streams cli.Streams) (*publish.Plan, error) {
 	return deliver.Plan(publish.PlanConfig{Names: names, Tenant: tryTenant, Splitter: splitter}, sources)
 }
 
+// limitNote says how fast the model server will be asked.
 func (c *tryCommand) limitNote() string {
-	if !c.openai() {
+	limit := c.limits().Requests
+	switch {
+	case !c.openai():
 		return ""
+	case limit == resilience.Unlimited:
+		return ", without a limit (set one with --rpm)"
+	default:
+		return fmt.Sprintf(", at most %d calls per %s", limit, c.Window)
 	}
-	return fmt.Sprintf(", %s calls per %s", limitsShown(c.limits().Requests), c.Window)
 }
 
 // extract sends the plan, waits, and prints what was found, also when some

@@ -22,7 +22,7 @@ Lovelace wrote the first program for the Analytical Engine.
 
 func TestTryNeedsNothingButAFile(t *testing.T) {
 	t.Parallel()
-	readme, err := filepath.Abs(filepath.Join("..", "..", "docs", "adr", "0001-layout.md"))
+	readme, err := filepath.Abs(filepath.Join("..", "..", "README.md"))
 	require.NoError(t, err)
 	text := writeFile(t, "letter.txt", letter)
 	temp := t.TempDir()
@@ -87,6 +87,21 @@ func TestTryEndsWithThreeWhenChunksAreLost(t *testing.T) {
 	require.Equal(t, 3, done.code, done)
 	require.Contains(t, done.errOut, "refused")
 	require.Contains(t, done.out, "Ada Lovelace", "what was found is printed")
+}
+
+func TestTryWithAWrongKeySaysSoAtOnce(t *testing.T) {
+	t.Parallel()
+	model := modelServer(t)
+	model.RequireKey("another")
+	done := command{
+		program: "worker", args: []string{"try", writeFile(t, "a.txt", letter)},
+		env: []string{"OPENAI_BASE_URL=" + model.BaseURL(), "OPENAI_API_KEY=sk-hunter2hunter2"},
+	}.run(t)
+	require.Equal(t, 1, done.code, done)
+	require.Contains(t, done.errOut, "401")
+	require.NotContains(t, done.errOut, "hunter2")
+	require.Less(t, done.took, soon)
+	require.Equal(t, 1, model.Stats().Requests)
 }
 
 func TestTryEndsWithFourWhenTimeIsUp(t *testing.T) {
