@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDependenciesPointOneWay checks R1 and every other rule over the real
+// TestDependenciesPointOneWay checks R1, R3, R6 and every other rule over the real
 // import graph, third-party imports included.
 func TestDependenciesPointOneWay(t *testing.T) {
 	g := load(t)
