@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/resilience"
+	"github.com/weirkeeper/weirkeeper/resilience/admission"
 )
 
 // Option adjusts [New].
@@ -47,23 +48,32 @@ type provider struct {
 	guard     *resilience.Guard
 	estimate  func(extraction.Request) int64
 	operation string
+	runner    *admission.Runner
 	seed      maphash.Seed // for naming texts
 }
 
 // Extract implements [extraction.Provider].
 func (p *provider) Extract(ctx context.Context, req extraction.Request) (extraction.Completion, error) {
-	var answer extraction.Completion
-	err := p.guard.Do(ctx, resilience.Call{
+	call := resilience.Call{
 		Tenant:    req.Tenant,
 		Operation: p.operation,
 		Tokens:    p.estimate(req),
 		Waiter:    strconv.FormatUint(maphash.String(p.seed, req.Text), 36),
-	}, func(ctx context.Context) (int64, error) {
+	}
+	if p.runner != nil {
+		return p.admitted(ctx, call, req)
+	}
+	var answer extraction.Completion
+	err := p.guard.Do(ctx, call, func(ctx context.Context) (int64, error) {
 		var err error
 		answer, err = p.next.Extract(ctx, req)
-		return answer.Usage.PromptTokens + answer.Usage.CompletionTokens, err
+		return used(answer), err
 	})
 	return answer, err
+}
+
+func used(answer extraction.Completion) int64 {
+	return answer.Usage.PromptTokens + answer.Usage.CompletionTokens
 }
 
 // Model implements [extraction.Provider]: a wrapper is no provenance.

@@ -27,7 +27,7 @@ type Phase string
 
 const (
 	PhaseEnqueue     Phase = "enqueue"     // waiting for a place in the queue
-	PhaseRate        Phase = "rate"        // waiting for requests and tokens
+	PhaseRate        Phase = "rate"        // in line, waiting for requests and tokens
 	PhaseConcurrency Phase = "concurrency" // waiting for a permit
 	PhaseHook        Phase = "hook"
 	PhaseRetryDelay  Phase = "retry_delay"
@@ -41,6 +41,7 @@ type Call struct {
 	id       string
 	tokens   int64
 	estimate bool
+	guard    Guard
 
 	mu    sync.Mutex
 	state State
@@ -58,6 +59,9 @@ func WithID(id string) CallOption { return func(c *Call) { c.id = id } }
 func WithTokens(n int64) CallOption {
 	return func(c *Call) { c.tokens, c.estimate = n, true }
 }
+
+// GuardedBy sets the guard of this call, in place of the runner's.
+func GuardedBy(g Guard) CallOption { return func(c *Call) { c.guard = g } }
 
 // NewCall returns a pending call.
 func NewCall(opts ...CallOption) *Call {

@@ -187,8 +187,11 @@ func (r *Runner) supervise(ctx context.Context, call *Call, work func(context.Co
 // Once output has begun no further attempt reaches the provider, whatever the
 // guard does.
 func (r *Runner) attempts(ctx context.Context, call *Call, attempt func(context.Context) error) error {
-	var last error
-	return r.guard(ctx, call, func(ctx context.Context) error {
+	guard, last := r.guard, error(nil)
+	if call.guard != nil {
+		guard = call.guard
+	}
+	return guard(ctx, call, func(ctx context.Context) error {
 		if err := over(ctx); err != nil {
 			return err
 		}

@@ -156,6 +156,23 @@ func TestSkip(t *testing.T) {
 	})
 }
 
+// TestGuardOfTheCall: a call's own guard takes the place of the runner's.
+func TestGuardOfTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, []admission.RunnerOption{admission.WithGuard(
+			func(context.Context, *admission.Call, func(context.Context) error) error { return errPermanent })})
+		twice := func(ctx context.Context, _ *admission.Call, attempt func(context.Context) error) error {
+			_ = attempt(ctx)
+			return attempt(ctx)
+		}
+		attempts := 0
+		count := func() { attempts++ }
+		require.ErrorIs(t, <-f.start(t.Context(), admission.NewCall(), count), errPermanent)
+		require.NoError(t, <-f.start(t.Context(), admission.NewCall(admission.GuardedBy(twice)), count))
+		require.Equal(t, 2, attempts)
+	})
+}
+
 // TestLeaseSpansTheWholeLife: A8, the permit is held from before the pre-hook until
 // after the post-hook, for a stream until it has been read.
 func TestLeaseSpansTheWholeLife(t *testing.T) {
