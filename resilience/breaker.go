@@ -79,7 +79,7 @@ func (p Permit) Refusal() *CircuitOpen { return p.refusal }
 func (b *Breaker) Allow(ctx context.Context) (Permit, bool, error) {
 	state := b.entries.Get().(*[1]kvcache.Entry)
 	defer b.entries.Put(state)
-	state[0].Key = b.keys[len(b.keys)-1].Key
+	state[0].Key = b.keys[atState].Key
 	if err := b.store.Load(ctx, state[:]); err != nil {
 		return Permit{}, false, storeError(ctx, "breaker allow", err)
 	}
@@ -118,7 +118,7 @@ func (b *Breaker) ask(ctx context.Context) (Permit, error) {
 	case err != nil:
 		return Permit{}, err
 	case done.to != "":
-		p.period = done.changes[len(done.changes)-1].Version
+		p.period = done.changes[atState].Version
 	}
 	return p, nil
 }
@@ -248,13 +248,13 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 	return plan{}, &StoreError{Op: op, Err: ErrContended}
 }
 
-// read loads the whole circuit, the state after everything else: see rule 2.
+// read loads the whole circuit, and then the state again, so that it is the last
+// that was read: see rule 2.
 func (b *Breaker) read(ctx context.Context) (circuit, error) {
 	c := make(circuit, len(b.keys))
 	copy(c, b.keys)
-	last := len(c) - 1
-	if err := b.store.Load(ctx, c[:last]); err != nil {
+	if err := b.store.Load(ctx, c); err != nil {
 		return nil, err
 	}
-	return c, b.store.Load(ctx, c[last:])
+	return c, b.store.Load(ctx, c[atState:atState+1])
 }

@@ -41,7 +41,7 @@ func (b *Breaker) Snapshot(ctx context.Context) (Snapshot, error) {
 // State reads the stored state and changes nothing: a circuit whose recovery
 // timeout has passed stays open until somebody asks for a call.
 func (b *Breaker) State(ctx context.Context) (State, error) {
-	state := []kvcache.Entry{b.keys[len(b.keys)-1]}
+	state := []kvcache.Entry{b.keys[atState]}
 	if err := b.store.Load(ctx, state); err != nil {
 		return "", storeError(ctx, "breaker state", err)
 	}

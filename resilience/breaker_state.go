@@ -21,13 +21,13 @@ const (
 // A circuit is stored as plain keys that anybody may watch, and an operator may
 // edit:
 //
-//	<prefix><name>.failures         failures in a row, forgotten with the first one's age
 //	<prefix><name>.half_open_calls  how many calls probe
+//	<prefix><name>.state            closed, open or half_open; missing means closed
+//	<prefix><name>.failures         failures in a row, forgotten with the first one's age
 //	<prefix><name>.opened_at        epoch seconds, by the clock of who opened it
 //	<prefix><name>.reason           why it was opened
 //	<prefix><name>.hold             while it exists, an open circuit stays open
 //	<prefix><name>.probe.<n>        who holds probe n; forgotten when the lease ends
-//	<prefix><name>.state            closed, open or half_open; missing means closed
 //
 // The times that matter are kept by the cache, which forgets hold and probes
 // after their ttl, so that a client with a wrong clock can neither probe early
@@ -44,21 +44,28 @@ const (
 //     the swap fail.
 //
 // So a swap that succeeds was decided on what was true when it took place.
+//
+// They hold even if a reader can see part of a swap, as long as it sees the keys
+// change in their order. A transition writes half_open_calls first, so that no
+// state is ever seen with the count of the one before, then the state, then the
+// rest: who has read a new failure count or probe reads the new state next. A
+// change of probes writes half_open_calls last: who has read the new count has
+// read the probes that it counts.
 const (
-	atFailures = iota
-	atCalls
+	atCalls = iota
+	atState
+	atFailures
 	atOpenedAt
 	atReason
 	atHold
-	atProbes // the first of HalfOpenMaxCalls probes; the state comes last
+	atProbes // the first of HalfOpenMaxCalls probes
 )
 
 func circuitKeys(base string, probes int) []kvcache.Entry {
-	names := []string{"failures", "half_open_calls", "opened_at", "reason", "hold"}
+	names := []string{"half_open_calls", "state", "failures", "opened_at", "reason", "hold"}
 	for n := range probes {
 		names = append(names, "probe."+strconv.Itoa(n))
 	}
-	names = append(names, "state")
 	entries := make([]kvcache.Entry, len(names))
 	for i, name := range names {
 		entries[i].Key = base + "." + name
@@ -69,11 +76,11 @@ func circuitKeys(base string, probes int) []kvcache.Entry {
 // circuit is what was read of all keys.
 type circuit []kvcache.Entry
 
-func (c circuit) state() *kvcache.Entry { return &c[len(c)-1] }
+func (c circuit) state() *kvcache.Entry { return &c[atState] }
 
-func (c circuit) period() uint64 { return c.state().Version }
+func (c circuit) period() uint64 { return c[atState].Version }
 
-func (c circuit) probes() []kvcache.Entry { return c[atProbes : len(c)-1] }
+func (c circuit) probes() []kvcache.Entry { return c[atProbes:] }
 
 // stateOf reads a stored state. Anything but the three words lets traffic
 // through; known is false for it.
@@ -161,13 +168,13 @@ type plan struct {
 }
 
 // transition rewrites every key (rule 1): all that is not set afterwards is
-// deleted. The state comes last, after the counts that belong to the old one.
+// deleted.
 func (c circuit) transition(to State) plan {
 	p := plan{to: to, changes: make([]kvcache.Change, len(c))}
 	for i, e := range c {
 		p.changes[i] = kvcache.Change{Key: e.Key, Version: e.Version, Delete: true}
 	}
-	p.set(len(c)-1, string(to), 0)
+	p.set(atState, string(to), 0)
 	return p
 }
 
@@ -228,14 +235,14 @@ func (c circuit) forgive() plan {
 // number of probes writes calls, so that two of them never both succeed.
 func (c circuit) take(n, held int, id string, lease time.Duration) plan {
 	e := &c.probes()[n]
-	return within(c.calls(held+1), kvcache.Change{Key: e.Key, Version: e.Version, Value: id, TTL: lease})
+	return within(kvcache.Change{Key: e.Key, Version: e.Version, Value: id, TTL: lease}, c.calls(held+1))
 }
 
 // give takes probe n back.
 func (c circuit) give(n int) plan {
 	_, held := c.freeProbe()
 	e := &c.probes()[n]
-	return within(c.calls(held-1), kvcache.Change{Key: e.Key, Version: e.Version, Delete: true})
+	return within(kvcache.Change{Key: e.Key, Version: e.Version, Delete: true}, c.calls(held-1))
 }
 
 func (c circuit) calls(n int) kvcache.Change {

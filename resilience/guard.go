@@ -188,7 +188,11 @@ func (c *guarded) keepLease(ctx context.Context) (stop func()) {
 		defer close(stopped)
 		for sleepContext(ctx, c.guard.breaker.cfg.ProbeLease/3) == nil {
 			held, err := c.permit.Renew(ctx)
-			if ctx.Err() != nil || err == nil && !held {
+			if ctx.Err() != nil {
+				return
+			}
+			if err == nil && !held {
+				c.note("renew probe", errProbeLost)
 				return
 			}
 			c.note("renew probe", err)
@@ -196,6 +200,8 @@ func (c *guarded) keepLease(ctx context.Context) (stop func()) {
 	}()
 	return func() { cancel(); <-stopped }
 }
+
+var errProbeLost = errors.New("its lease has ended, or the circuit has moved on")
 
 // recordTimeout bounds what is still recorded for a caller who has gone.
 const recordTimeout = 5 * time.Second
