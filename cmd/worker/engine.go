@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -64,10 +63,6 @@ func (e *engine) close() {
 	_ = e.limiter.Close()
 	_ = e.breaker.Close()
 }
-
-// atOnce as a consumer's drain timeout gives back what is in hand without
-// waiting; there, 0 is the default.
-const atOnce time.Duration = -1
 
 // newProvider makes the provider that the flags choose. Errors are mistakes in
 // the flags.

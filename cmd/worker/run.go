@@ -90,7 +90,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	defer shared.close()
 	config := consumer.Config{Names: names, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Logger: logger}
 	if c.DrainTimeout == 0 {
-		config.DrainTimeout = atOnce
+		config.DrainTimeout = -1 // in the consumer's words; there, 0 is the default
 	}
 	engine, err := newEngine(js, shared, provider, c.engineFlags, config, logChange(logger))
 	if err != nil {

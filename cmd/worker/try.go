@@ -20,8 +20,13 @@ import (
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
-// tryTenant owns what `worker try` extracts.
-const tryTenant = "try"
+const (
+	// tryTenant owns what `worker try` extracts.
+	tryTenant = "try"
+	// tryDrain is enough for the last pull to end; chunks that are still in hand
+	// belong to a trial that was given up.
+	tryDrain = 2 * time.Second
+)
 
 type tryCommand struct {
 	Files []string `arg:"" optional:"" placeholder:"FILE" help:"Files to extract: .txt and .md are one document each, .jsonl has one document per line. - is one text from standard input, and the default."`
@@ -73,7 +78,7 @@ func (c *tryCommand) Run(ctx context.Context, streams cli.Streams) error {
 	}
 	shared := memoryStores()
 	defer shared.close()
-	config := consumer.Config{Names: plan.Names(), DrainTimeout: atOnce, Logger: logger}
+	config := consumer.Config{Names: plan.Names(), DrainTimeout: tryDrain, Logger: logger}
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	engine, err := newEngine(js, shared, provider, c.engineFlags, config, stopWhenOpen(stop))
