@@ -118,7 +118,7 @@ func (b *logbook) admit(ctx context.Context, name string, ask kvcache.Ask) (kvca
 	defer b.work.Done()
 	if ledger.Quota(ask.Quota).Unlimited() {
 		// Only a cool-down can refuse it, which is to be known within a second.
-		if err := t.refresh(ctx, ask.Quota.Window, time.Second); err != nil {
+		if err := t.refresh(ctx, padded(ask.Quota).Window, time.Second); err != nil {
 			return kvcache.Admission{}, err
 		}
 	}
@@ -142,7 +142,7 @@ func (b *logbook) peek(ctx context.Context, name string, q kvcache.Quota) (kvcac
 		return kvcache.Standing{}, err
 	}
 	defer b.work.Done()
-	if err := t.refresh(ctx, q.Window, 0); err != nil {
+	if err := t.refresh(ctx, padded(q).Window, 0); err != nil {
 		return kvcache.Standing{}, err
 	}
 	return t.standing(q), nil
@@ -173,6 +173,17 @@ func (b *logbook) enter(ctx context.Context, name string) (*tail, error) {
 	b.dropIdle(now)
 	b.work.Add(1)
 	return t, nil
+}
+
+// begin starts something that close waits for, unless it has been closed.
+func (b *logbook) begin() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	b.work.Add(1)
+	return true
 }
 
 // open makes sure, once, that there is a log.

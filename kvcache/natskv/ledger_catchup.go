@@ -7,8 +7,10 @@ import (
 
 const (
 	// How long an entry that the server has stored may take to be sent on before
-	// the log is read instead. It usually arrives before the acknowledgement.
-	feedPatience = 20 * time.Millisecond
+	// the log is read instead: it usually arrives before the acknowledgement. Less
+	// where nothing has arrived yet, as the server may not know that we listen.
+	feedPatience  = 200 * time.Millisecond
+	firstPatience = 20 * time.Millisecond
 
 	// How soon a replica is asked again that does not have an entry yet.
 	replicaPatience = 2 * time.Millisecond
@@ -19,6 +21,7 @@ func (t *tail) receive(seq uint64, stamp int64, predecessor uint64, body []byte)
 	t.b.clock.received(stamp)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.heard = true
 	switch {
 	case seq <= t.seen:
 	case predecessor > t.seen:
@@ -52,12 +55,15 @@ func (t *tail) wake() {
 // catchUp waits until the tail has seen the entry with that sequence, which
 // exists, and reads the log if it has not come by itself.
 func (t *tail) catchUp(ctx context.Context, seq uint64) error {
-	patience := feedPatience
 	for {
 		t.mu.Lock()
 		if t.seen >= seq {
 			t.mu.Unlock()
 			return nil
+		}
+		wait := firstPatience
+		if t.heard {
+			wait = feedPatience
 		}
 		behind, from := t.behind, t.seen+1
 		t.behind = false
@@ -71,9 +77,9 @@ func (t *tail) catchUp(ctx context.Context, seq uint64) error {
 				t.missed()
 				return err
 			}
-			patience = replicaPatience
+			wait = replicaPatience
 		}
-		timer := time.NewTimer(patience)
+		timer := time.NewTimer(wait)
 		select {
 		case <-grown:
 		case <-timer.C:
@@ -114,6 +120,7 @@ func (t *tail) refresh(ctx context.Context, span, age time.Duration) error {
 	t.mu.Lock()
 	t.widen(span)
 	current := t.synced >= 0 && now-t.synced < int64(age)
+	t.behind = t.behind || !t.heard // what is there already is not sent on again
 	t.mu.Unlock()
 	if current {
 		return nil

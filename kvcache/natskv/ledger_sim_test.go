@@ -268,6 +268,8 @@ type outcome struct {
 	id     uint64
 	q      kvcache.Quota
 	tokens int64
+	asked  int64 // when, by the server's clock
+	told   int64
 }
 
 const simKey = "tenant"
@@ -277,6 +279,7 @@ var simQuotas = []kvcache.Quota{
 	{Window: time.Second, Requests: 4, Tokens: 20},
 	{Window: 2 * time.Second, Requests: 3},
 	{Window: time.Second, Tokens: 15},
+	{Window: 20 * time.Second, Requests: 130}, // enough to take spares of
 }
 
 func drawSteps(t *rapid.T, clients int) []simStep {
@@ -284,10 +287,10 @@ func drawSteps(t *rapid.T, clients int) []simStep {
 		return simStep{
 			after:   time.Duration(rapid.SampledFrom([]int{0, 0, 1, 10, 100, 400, 1000}).Draw(t, "after")) * time.Millisecond,
 			client:  rapid.IntRange(0, clients-1).Draw(t, "client"),
-			do:      rapid.SampledFrom([]string{"ask", "ask", "ask", "ask", "ask", "jump", "crash", "cool", "give up", "peek"}).Draw(t, "do"),
+			do:      rapid.SampledFrom([]string{"ask", "ask", "ask", "ask", "rush", "rush", "jump", "crash", "cool", "give up", "peek"}).Draw(t, "do"),
 			burst:   rapid.IntRange(1, 6).Draw(t, "burst"),
 			tokens:  rapid.Int64Range(0, 8).Draw(t, "tokens"),
-			quota:   rapid.IntRange(0, len(simQuotas)-1).Draw(t, "quota"),
+			quota:   rapid.IntRange(0, len(simQuotas)-2).Draw(t, "quota"),
 			retries: rapid.IntRange(0, 3).Draw(t, "retries"),
 			d:       time.Duration(rapid.SampledFrom([]int{-10_000, 10_000, -1000, 300, 5}).Draw(t, "d")) * time.Millisecond,
 		}
@@ -330,6 +333,22 @@ func simulate(clients int, faults simFaults, steps []simStep, seed uint64) strin
 		books = append(books, alive[i].book)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+	ask := func(c *simClient, q kvcache.Quota, tokens int64, patience time.Duration) kvcache.Admission {
+		asked := s.now()
+		a, err := c.admit(ctx, q, tokens, patience)
+		if err != nil || !a.Admitted {
+			a.Admitted = false
+			return a
+		}
+		select {
+		case <-c.dead: // nobody is left to be told
+		default:
+			mu.Lock()
+			told = append(told, outcome{simKey, a.ID, q, tokens, asked, s.now()})
+			mu.Unlock()
+		}
+		return a
+	}
 	for i, step := range steps {
 		time.Sleep(step.after)
 		c, q := alive[step.client], simQuotas[step.quota]
@@ -338,29 +357,22 @@ func simulate(clients int, faults simFaults, steps []simStep, seed uint64) strin
 			for range step.burst {
 				callers.Go(func() {
 					for range step.retries + 1 {
-						a, err := c.admit(ctx, q, step.tokens, 2*time.Second)
-						if err == nil && a.Admitted {
-							select {
-							case <-c.dead: // nobody is left to be told
-							default:
-								mu.Lock()
-								told = append(told, outcome{simKey, a.ID, q, step.tokens})
-								mu.Unlock()
-							}
+						a := ask(c, q, step.tokens, 2*time.Second)
+						if a.Admitted {
 							return
 						}
 						time.Sleep(min(a.RetryAfter, 3*time.Second))
 					}
 				})
 			}
-		case "give up":
+		case "rush":
 			callers.Go(func() {
-				if a, err := c.admit(ctx, q, step.tokens, 15*time.Millisecond); err == nil && a.Admitted {
-					mu.Lock()
-					told = append(told, outcome{simKey, a.ID, q, step.tokens})
-					mu.Unlock()
+				for range 20 * step.burst {
+					ask(c, simQuotas[len(simQuotas)-1], 0, 2*time.Second)
 				}
 			})
+		case "give up":
+			callers.Go(func() { ask(c, q, step.tokens, 15*time.Millisecond) })
 		case "jump":
 			c.mu.Lock()
 			c.jump += step.d
@@ -383,8 +395,8 @@ func simulate(clients int, faults simFaults, steps []simStep, seed uint64) strin
 			alive[step.client], books = c, append(books, c.book)
 		}
 	}
-	time.Sleep(20 * time.Second)
 	callers.Wait()
+	time.Sleep(25 * time.Second)
 
 	problem := verdict(s, told)
 	if problem == "" {
@@ -420,10 +432,17 @@ func verdict(s *simServer, told []outcome) string {
 		}
 		ids[o.id] = true
 		e := at[o.id>>takeBits]
+		if o.told == o.asked && o.told > e.stamp+int64(slack(o.q.Window)) {
+			return fmt.Sprintf("spare %d was handed out %v after its stamp", o.id, time.Duration(o.told-e.stamp))
+		}
 		var requests, tokens int64
 		for _, p := range told {
-			before := at[p.id>>takeBits]
-			if p.id <= o.id && before.stamp > e.stamp-int64(o.q.Window) {
+			// Spares were used later than stamped, and the window's slack is for that.
+			used := at[p.id>>takeBits].stamp
+			if p.told == p.asked && p.q.Window == o.q.Window {
+				used = p.told
+			}
+			if p.id <= o.id && used > e.stamp-int64(o.q.Window) {
 				requests, tokens = requests+1, tokens+p.tokens
 			}
 		}
@@ -467,7 +486,7 @@ func restored(ctx context.Context, s *simServer) string {
 // instead of the stamps is found out.
 func TestSimulationFindsAForgedVerdict(t *testing.T) {
 	s := &simServer{entries: []simEntry{{seq: 1, stamp: 0}, {seq: 2, stamp: 10}}}
-	told := []outcome{{simKey, takeID(1, 0), kvcache.Quota{Window: 11, Requests: 1}, 0}, {simKey, takeID(2, 0), kvcache.Quota{Window: 11, Requests: 1}, 0}}
+	told := []outcome{{simKey, takeID(1, 0), kvcache.Quota{Window: 11, Requests: 1}, 0, 0, 1}, {simKey, takeID(2, 0), kvcache.Quota{Window: 11, Requests: 1}, 0, 10, 11}}
 	require.NotEmpty(t, verdict(s, told))
 	told[1].q.Window = 10
 	require.Empty(t, verdict(s, told))

@@ -26,8 +26,11 @@ type tail struct {
 
 	seen   uint64        // window holds every entry up to this sequence
 	behind bool          // an entry after seen was missed: read the log
+	heard  bool          // entries are sent on to us
 	synced int64         // when the log was last known to end at seen
 	grown  chan struct{} // closed when seen or behind changes; nil if nobody waits
+
+	spares spares
 
 	queue   []*call
 	backs   []note  // takes to give back, in the next entry
@@ -57,9 +60,13 @@ func (t *tail) now() int64 { return max(t.b.clock.now(), t.window.Latest()) }
 
 // admit answers from the log if that proves a refusal, else by an entry.
 func (t *tail) admit(ctx context.Context, ask kvcache.Ask) (kvcache.Admission, error) {
-	q := ledger.Quota(ask.Quota)
+	q := padded(ask.Quota)
 	t.mu.Lock()
 	t.widen(q.Window)
+	if a, ok := t.spare(ask); ok {
+		t.mu.Unlock()
+		return a, nil
+	}
 	if !t.window.Fits(t.now(), q, ask.Tokens) {
 		defer t.mu.Unlock()
 		return t.refusal(ask), nil
@@ -74,7 +81,7 @@ func (t *tail) admit(ctx context.Context, ask kvcache.Ask) (kvcache.Admission, e
 // refusal tells when to ask again. Called with the lock held.
 func (t *tail) refusal(ask kvcache.Ask) kvcache.Admission {
 	now := t.now()
-	at := t.line.Slot(&t.window, now, ledger.Quota(ask.Quota), ask.Tokens, ask.Waiter)
+	at := t.line.Slot(&t.window, now, padded(ask.Quota), ask.Tokens, ask.Waiter)
 	return kvcache.Admission{RetryAfter: time.Duration(max(1, at-now))}
 }
 
@@ -129,6 +136,8 @@ func (t *tail) start() {
 	}
 }
 
+// giveBack makes room again, here at once and for everybody with the next entry.
+// Called with the lock held.
 func (t *tail) giveBack(id uint64) {
 	t.window.Refund(id)
 	t.backs = append(t.backs, note{kind: back, id: id})
@@ -145,7 +154,7 @@ func (t *tail) work() {
 		if len(e.takes)+len(e.notes) == 0 {
 			return
 		}
-		began := t.b.clock.elapsed()
+		began, sent := t.b.clock.elapsed(), time.Now()
 		ctx, cancel := context.WithTimeoutCause(t.b.ctx, t.b.timeout, errNoAnswer)
 		seq, err := t.b.log.append(ctx, t.name, e.encode(), ttl)
 		if err == nil {
@@ -163,7 +172,8 @@ func (t *tail) work() {
 		}
 		err = t.b.closing(err)
 		t.mu.Lock()
-		t.settle(calls, e, seq, began, err)
+		own := t.settle(calls, e, seq, began, err)
+		t.keepSpares(e, own, seq, sent, err)
 		t.mu.Unlock()
 		failed = err != nil
 	}
@@ -178,10 +188,11 @@ func (t *tail) next(failed bool) (calls []*call, e entry, ttl time.Duration) {
 	var tokens int64 // of e.takes
 	rest := t.queue[:0]
 	for _, c := range t.queue {
-		q := ledger.Quota(c.ask.Quota)
-		switch {
-		case c.left:
+		q := padded(c.ask.Quota)
+		if c.left {
 			continue
+		}
+		switch {
 		case len(e.takes) == maxTakes || len(e.notes) == maxTakes:
 			rest = append(rest, c)
 			continue
@@ -189,7 +200,12 @@ func (t *tail) next(failed bool) (calls []*call, e entry, ttl time.Duration) {
 			calls, e.notes = append(calls, c), append(e.notes, c.note)
 			ttl = max(ttl, t.keep, c.note.span)
 			continue
-		case !t.window.Fits(now, q, c.ask.Tokens):
+		}
+		if a, ok := t.spare(c.ask); ok {
+			c.done <- answer{Admission: a}
+			continue
+		}
+		if !t.window.Fits(now, q, c.ask.Tokens) {
 			c.done <- answer{Admission: t.refusal(c.ask)}
 			continue
 		}
@@ -204,6 +220,7 @@ func (t *tail) next(failed bool) (calls []*call, e entry, ttl time.Duration) {
 	}
 	clear(t.queue[len(rest):])
 	t.queue = rest
+	e.takes = t.claim(calls, e.takes, now)
 	if len(t.backs) > 0 && (!failed || len(calls) > 0) {
 		e.notes, t.backs = append(e.notes, t.backs...), nil
 		calls, t.owed = append(calls, t.owed...), nil
@@ -214,8 +231,9 @@ func (t *tail) next(failed bool) (calls []*call, e entry, ttl time.Duration) {
 }
 
 // settle answers the calls of an entry that has been appended with that
-// sequence, or not. Called with the lock held.
-func (t *tail) settle(calls []*call, e entry, seq uint64, began int64, err error) {
+// sequence, or not, and returns how many takes were theirs. Called with the lock
+// held.
+func (t *tail) settle(calls []*call, e entry, seq uint64, began int64, err error) (takes int) {
 	if err == nil && t.seen < seq {
 		err = unavailable(errors.New("the log began anew"))
 	}
@@ -226,7 +244,6 @@ func (t *tail) settle(calls []*call, e entry, seq uint64, began int64, err error
 			}
 		}
 	}
-	number := 0
 	for _, c := range calls {
 		switch {
 		case c.owed:
@@ -240,14 +257,15 @@ func (t *tail) settle(calls []*call, e entry, seq uint64, began int64, err error
 			continue
 		case err != nil:
 			if seq > 0 { // it is in the log, but who knows whether it fits
-				t.giveBack(takeID(seq, number))
+				t.giveBack(takeID(seq, takes))
 			}
 			c.done <- answer{err: err}
 		default:
-			t.judge(c, takeID(seq, number), began)
+			t.judge(c, takeID(seq, takes), began)
 		}
-		number++
+		takes++
 	}
+	return takes
 }
 
 // judge answers one call whose take is in the window. A refusal waits until the
@@ -257,7 +275,7 @@ func (t *tail) judge(c *call, id uint64, began int64) {
 	if stamp, ok := t.window.At(id); ok {
 		t.b.clock.sent(stamp, began)
 	}
-	if c.left || !t.window.Judge(id, ledger.Quota(c.ask.Quota)) {
+	if c.left || !t.window.Judge(id, padded(c.ask.Quota)) {
 		t.giveBack(id)
 		c.owed = true
 		t.owed = append(t.owed, c)
@@ -274,9 +292,9 @@ func (t *tail) standing(q kvcache.Quota) kvcache.Standing {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	requests, tokens := t.window.Held(now, q.Window)
+	requests, tokens := t.window.Held(now, padded(q).Window)
 	s := kvcache.Standing{Requests: requests, Tokens: tokens}
-	if opens := t.window.Opens(now, ledger.Quota(q), 0); opens > now {
+	if opens := t.window.Opens(now, padded(q), 0); opens > now {
 		s.RetryAfter = time.Duration(opens - now)
 	}
 	return s

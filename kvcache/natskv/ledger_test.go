@@ -2,7 +2,6 @@ package natskv_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -35,6 +34,18 @@ func ledgerAndConn(t testing.TB, url, bucket string, opts ...natskv.Option) (*na
 	return c, js.Conn()
 }
 
+// openLedger returns a cache whose stream is there already: servers that are
+// busy with other tests may take longer to make one than an operation may take.
+func openLedger(t *testing.T, js jetstream.JetStream, opts ...natskv.Option) *natskv.Cache {
+	t.Helper()
+	c := open(t, js, append(opts, natskv.WithTimeout(5*time.Second))...)
+	require.Eventually(t, func() bool {
+		_, err := c.Peek(t.Context(), "warm", perMinute(1))
+		return err == nil
+	}, time.Minute, time.Millisecond)
+	return c
+}
+
 func perMinute(requests int64) kvcache.Quota {
 	return kvcache.Quota{Window: time.Minute, Requests: requests}
 }
@@ -51,22 +62,25 @@ func TestLedgerCompliance(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) cachetest.Open{
 		"file": func(t *testing.T) cachetest.Open {
 			js := connect(t, startServer(t).ClientURL())
-			return func(t *testing.T) kvcache.Cache { return open(t, js) }
+			return func(t *testing.T) kvcache.Cache { return openLedger(t, js) }
 		},
 		"memory": func(t *testing.T) cachetest.Open {
 			js := connect(t, startServer(t).ClientURL())
-			return func(t *testing.T) kvcache.Cache { return open(t, js, natskv.WithStorage(jetstream.MemoryStorage)) }
+			return func(t *testing.T) kvcache.Cache {
+				return openLedger(t, js, natskv.WithStorage(jetstream.MemoryStorage))
+			}
 		},
 		"cluster": func(t *testing.T) cachetest.Open {
 			js := connect(t, startCluster(t, 3)[0].ClientURL())
-			return func(t *testing.T) kvcache.Cache { return open(t, js, natskv.WithReplicas(3)) }
+			return func(t *testing.T) kvcache.Cache { return openLedger(t, js, natskv.WithReplicas(3)) }
 		},
 		"two processes in turns": func(t *testing.T) cachetest.Open {
 			url := startServer(t).ClientURL()
 			var n atomic.Int64
 			return func(t *testing.T) kvcache.Cache {
 				bucket := fmt.Sprintf("turns%d", n.Add(1))
-				return &ledgerTurns{Cache: ledgerIn(t, url, bucket), other: ledgerIn(t, url, bucket)}
+				patient := natskv.WithTimeout(5 * time.Second)
+				return &ledgerTurns{Cache: ledgerIn(t, url, bucket, patient), other: ledgerIn(t, url, bucket, patient)}
 			}
 		},
 	} {
@@ -245,21 +259,27 @@ func TestLedgerSurvivesTheServer(t *testing.T) {
 	require.False(t, admit(t, c, "k", perMinute(4)).Admitted)
 }
 
-// A process that knows nothing yet reads the window once, within one timeout.
+// A process that knows nothing yet reads the window once: each entry comes once,
+// however long it takes.
 func TestLedgerColdStart(t *testing.T) {
 	t.Parallel()
 	url := startServer(t).ClientURL()
 	const n = 10_000
 	q := perMinute(n + 1)
-	admit(t, ledgerIn(t, url, "cold"), "other", q) // makes the stream
+	admit(t, ledgerIn(t, url, "cold", natskv.WithTimeout(5*time.Second)), "other", q) // makes the stream
 	fill(t, url, "$LEDGER.cold.k", n)
-	second, conn := ledgerAndConn(t, url, "cold", natskv.WithTimeout(5*time.Second))
+	c, conn := ledgerAndConn(t, url, "cold", natskv.WithTimeout(5*time.Second))
 	before := conn.Stats()
 	began := time.Now()
-	require.True(t, admit(t, second, "k", q).Admitted)
+	require.Eventually(t, func() bool { // on a busy machine it may take more than one timeout
+		s, err := c.Peek(context.Background(), "k", q)
+		return err == nil && s.Requests == n
+	}, time.Minute, time.Millisecond)
 	took, stats := time.Since(began), conn.Stats()
-	t.Logf("first admission into a window of %d: %v, %d kB in %d messages, %d requests", n, took, (stats.InBytes-before.InBytes)/1000, stats.InMsgs-before.InMsgs, stats.OutMsgs-before.OutMsgs)
-	require.False(t, admit(t, second, "k", q).Admitted)
+	t.Logf("first look at a window of %d: %v, %d kB in %d messages", n, took, (stats.InBytes-before.InBytes)/1000, stats.InMsgs-before.InMsgs)
+	require.Less(t, stats.InMsgs-before.InMsgs, uint64(n+n/10))
+	require.True(t, admit(t, c, "k", q).Admitted)
+	require.False(t, admit(t, c, "k", q).Admitted)
 }
 
 // fill takes n requests from a window, each by an entry of its own.
@@ -385,9 +405,7 @@ func TestLedgerLayout(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "$LEDGER.layout.acme", m.Subject)
 		require.Equal(t, want, string(m.Data))
-		ttl, err := json.Marshal(m.Header["Nats-TTL"])
-		require.NoError(t, err)
-		require.Equal(t, []string{`["70"]`, `["70"]`, `["70"]`}[seq], string(ttl))
+		require.Equal(t, "71", m.Header.Get("Nats-TTL"), "a minute, its slack and 10 s")
 	}
 }
 
