@@ -91,14 +91,13 @@ func NewLimiter(cfg LimiterConfig) (*Limiter, error) {
 }
 
 // AcquireOption adjusts one [Limiter.Acquire].
-type AcquireOption func(*kvcache.Ask)
+type AcquireOption struct{ waiter string }
 
 // WithWaiter names who will come back if this call is refused, such as a
 // message's id. Each of many refused waiters is told an instant of its own
 // instead of all the same one, and hears its instant again if it asks early.
-func WithWaiter(id string) AcquireOption {
-	return func(ask *kvcache.Ask) { ask.Waiter = id }
-}
+// The empty id is nobody.
+func WithWaiter(id string) AcquireOption { return AcquireOption{waiter: id} }
 
 // Acquire admits one call of tenant that will use about tokens, or nothing of
 // it. Where tokens are not limited they are not counted either.
@@ -121,8 +120,8 @@ func (l *Limiter) Acquire(ctx context.Context, tenant string, tokens int64, opts
 		return nil, &RequestExceedsWindow{Tokens: tokens, Limit: quota.Tokens}
 	}
 	ask := kvcache.Ask{Quota: quota, Tokens: tokens}
-	if len(opts) > 0 {
-		ask = withOptions(ask, opts)
+	for _, opt := range opts {
+		ask.Waiter = opt.waiter
 	}
 	key := l.prefix + tenant
 	admission, err := l.ledger.Admit(ctx, key, ask)
@@ -135,33 +134,33 @@ func (l *Limiter) Acquire(ctx context.Context, tenant string, tokens int64, opts
 	return &Grant{ledger: l.ledger, key: key, id: admission.ID, tokens: tokens, counted: quota.Tokens > 0}, nil
 }
 
-// withOptions is apart so that ask stays off the heap where there are none.
-func withOptions(ask kvcache.Ask, opts []AcquireOption) kvcache.Ask {
-	for _, opt := range opts {
-		opt(&ask)
-	}
-	return ask
-}
-
 // Remaining returns how many more calls of tenant would be admitted now, a
 // snapshot for backpressure and never a permission. It is 0 while the tenant
 // cools down or has no tokens left, and [math.MaxInt] where nothing is limited.
 func (l *Limiter) Remaining(ctx context.Context, tenant string) (int, error) {
+	n, _, err := l.Peek(ctx, tenant)
+	return n, err
+}
+
+// Peek is [Limiter.Remaining] with the time after which a call without tokens
+// would be admitted, if none is now. It is 0 if only tokens are short: when
+// enough of them are free depends on the call.
+func (l *Limiter) Peek(ctx context.Context, tenant string) (remaining int, retryAfter time.Duration, err error) {
 	quota, err := l.quota(tenant)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	standing, err := l.ledger.Peek(ctx, l.prefix+tenant, quota)
 	if err != nil {
-		return 0, storeError(ctx, "limiter remaining", err)
+		return 0, 0, storeError(ctx, "limiter remaining", err)
 	}
 	switch {
 	case standing.RetryAfter > 0, quota.Tokens > 0 && standing.Tokens >= quota.Tokens:
-		return 0, nil
+		return 0, max(0, standing.RetryAfter), nil
 	case quota.Requests == 0:
-		return math.MaxInt, nil
+		return math.MaxInt, 0, nil
 	}
-	return int(min(max(0, quota.Requests-standing.Requests), math.MaxInt)), nil
+	return int(min(max(0, quota.Requests-standing.Requests), math.MaxInt)), 0, nil
 }
 
 // Cool refuses every call of tenant for d from now, for everybody who shares

@@ -399,8 +399,19 @@ func BenchmarkLimiterAcquire(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := l.Acquire(context.Background(), "acme", 0); err != nil {
+		if _, err := l.Acquire(context.Background(), "acme", 0, resilience.WithWaiter("chunk")); err != nil {
 			b.Fatal(err)
 		}
 	}
+}
+
+// An admission in memory costs its grant and nothing else, waiter or not.
+func TestLimiterAllocatesItsGrantOnly(t *testing.T) {
+	l, err := resilience.NewLimiter(resilience.LimiterConfig{Limits: resilience.Limits{Requests: 1 << 40}})
+	require.NoError(t, err)
+	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
+		if _, err := l.Acquire(context.Background(), "acme", 0, resilience.WithWaiter("chunk")); err != nil {
+			t.Fatal(err)
+		}
+	}), 1.0)
 }

@@ -33,6 +33,29 @@
 // and asks only for what is new. Over several processes a count may miss hits of
 // the last few milliseconds; a [kvcache.Ledger] does not.
 //
+// # Ledgers
+//
+// The windows of a [kvcache.Ledger] are in a stream too, LEDGER_<bucket>, made when
+// it is first used. It is a log: what a process asks to take from a key's window is
+// appended to $LEDGER.<bucket>.<key>, and the order and the time stamps of the
+// server decide. The server sends each entry on to $LEDGERFEED.<bucket>.<key>,
+// with the sequence of the one before, so whoever follows a key has the same
+// log and notices what it has missed. Who appended an entry counts what the window held at
+// its stamp and takes back what did not fit. An entry is text, one line for each
+// thing that it says:
+//
+//	take 120       take one request of 120 tokens
+//	back 57.0      the first take of entry 57 is given back
+//	used 57.1 90   the second take of entry 57 has really used 90 tokens
+//	cool 30s       refuse everything for 30 s
+//
+// No clock but the server's has a say in what is admitted; the local one tells
+// when to ask again. A window is counted half a percent wider than asked for (at
+// most 100 ms), so that a few admissions may be taken ahead and handed out
+// without asking. After ErrUnavailable an admission may have been taken although
+// nobody was told; it leaves with its window. Callers are told what was refused up
+// to a message's delay after it happened elsewhere.
+//
 // # When the store cannot be reached
 //
 // Every operation ends within a timeout (default 2 s, see [WithTimeout]), whether
