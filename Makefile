@@ -9,7 +9,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build both commands into bin/
-	$(GO) build -trimpath -o bin/ ./cmd/worker ./cmd/publisher
+	$(GO) build -o bin/ ./cmd/worker ./cmd/publisher
 
 .PHONY: tools
 tools: ## build nats-server and the nats command into bin/, in the versions that the documentation is tested with
@@ -32,6 +32,14 @@ lint: ## gofmt, vet and staticcheck
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (default 10s)
 	@.ci/fuzz $${FUZZTIME:-10s}
+
+.PHONY: eval
+eval: ## score the built-in provider on the sample in the repository (ARGS="-provider openai -model M -gold FILE" for yours)
+	$(GO) run ./internal/eval $(ARGS)
+
+.PHONY: bench
+bench: ## ratios against the named baselines, in one run
+	cd bench && $(GO) run . $(ARGS)
 
 .PHONY: ci
 ci: ## what CI runs

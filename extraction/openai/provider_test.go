@@ -131,7 +131,9 @@ func TestConnectionsAreReused(t *testing.T) {
 	}
 	stats := p.server.Stats()
 	require.Equal(t, 5*callers, stats.Requests)
-	require.LessOrEqual(t, stats.Connections, callers)
+	// A transport may dial a spare one while an idle one comes back; without reuse
+	// it would be one per request.
+	require.LessOrEqual(t, stats.Connections, 2*callers)
 }
 
 func TestNoKeyNoAuthorizationHeader(t *testing.T) {
