@@ -10,6 +10,7 @@ import (
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 	"github.com/failsafe-go/failsafe-go/ratelimiter"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
+	"github.com/failsafe-go/failsafe-go/timeout"
 
 	"github.com/weirkeeper/weirkeeper/resilience"
 	"github.com/weirkeeper/weirkeeper/resilience/admission"
@@ -58,7 +59,14 @@ func contestants() ([]pair, error) {
 	theirBulkhead := bulkhead.New[int](8)
 	guarded := failsafe.With[int](theirBreaker, theirLimiter, theirRetry)
 	full := failsafe.With[int](theirBulkhead, theirBreaker, theirLimiter, theirRetry)
+	// Ours caps each attempt in every case; theirs with one policy more.
+	capped := failsafe.With[int](theirBulkhead, theirBreaker, theirLimiter, theirRetry, timeout.New[int](10*time.Minute))
 	work := func() (int, error) { return 1, nil }
+
+	admitted := func() error {
+		_, err := admission.Invoke(ctx, runner, admission.NewCall(), func(context.Context) (int, error) { return 1, nil })
+		return err
+	}
 
 	return []pair{
 		{"breaker", func() error {
@@ -89,11 +97,12 @@ func contestants() ([]pair, error) {
 			_, err := guarded.WithContext(ctx).Get(work)
 			return err
 		}},
-		{"admission (bulkhead), breaker, limiter, retry", func() error {
-			_, err := admission.Invoke(ctx, runner, admission.NewCall(), func(context.Context) (int, error) { return 1, nil })
-			return err
-		}, func() error {
+		{"admission (bulkhead), breaker, limiter, retry", admitted, func() error {
 			_, err := full.WithContext(ctx).Get(work)
+			return err
+		}},
+		{"the same, theirs with a cap per attempt too", admitted, func() error {
+			_, err := capped.WithContext(ctx).Get(work)
 			return err
 		}},
 	}, nil
