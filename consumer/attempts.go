@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/wire"
@@ -19,13 +20,54 @@ const attemptsTTL = 7 * 24 * time.Hour
 // costs the store nothing.
 type attempts struct {
 	kv kvcache.KeyValue
+
+	mu     sync.Mutex
+	marked map[string]time.Time // tokens, see mark
 }
 
-func (a attempts) key(d delivery) string     { return d.id() }
-func (a attempts) deadKey(d delivery) string { return d.id() + "/dead" }
+func newAttempts(kv kvcache.KeyValue) *attempts {
+	return &attempts{kv: kv, marked: map[string]time.Time{}}
+}
+
+// mark notes that something was written down about a chunk of the lane's tenant:
+// should the lane get lost, with its counts of deliveries, its older messages
+// are looked up. One note per hour will do. That it is missing only matters if
+// the lane gets lost as well, so that failing to write it is no error.
+func (a *attempts) mark(ctx context.Context, d delivery) {
+	if d.lane == nil {
+		return
+	}
+	now := time.Now()
+	a.mu.Lock()
+	fresh := now.Sub(a.marked[d.lane.token]) < time.Hour
+	if !fresh {
+		a.marked[d.lane.token] = now
+	}
+	if len(a.marked) > 10_000 {
+		clear(a.marked)
+	}
+	a.mu.Unlock()
+	if !fresh {
+		_ = a.kv.Set(ctx, "lane/"+d.lane.token, "", attemptsTTL)
+	}
+}
+
+// everFailed reads the note.
+func (a *attempts) everFailed(ctx context.Context, token string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, opTimeout)
+	defer cancel()
+	_, ok, err := a.kv.Get(ctx, "lane/"+token)
+	if err != nil {
+		return false, &storeError{"read attempts", err}
+	}
+	return ok, nil
+}
+
+func (a *attempts) key(d delivery) string     { return d.id() }
+func (a *attempts) deadKey(d delivery) string { return d.id() + "/dead" }
 
 // failed returns how many attempts have failed so far.
-func (a attempts) failed(ctx context.Context, d delivery) (int, error) {
+func (a *attempts) failed(ctx context.Context, d delivery) (int, error) {
 	if !d.again() {
 		return 0, nil
 	}
@@ -46,13 +88,14 @@ func (a attempts) failed(ctx context.Context, d delivery) (int, error) {
 }
 
 // fail counts one more.
-func (a attempts) fail(ctx context.Context, d delivery) (int, error) {
+func (a *attempts) fail(ctx context.Context, d delivery) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	n, err := a.kv.Increment(ctx, a.key(d), attemptsTTL)
 	if err != nil {
 		return 0, &storeError{"count attempt", err}
 	}
+	a.mark(ctx, d)
 	return int(n), nil
 }
 
@@ -60,7 +103,7 @@ func (a attempts) fail(ctx context.Context, d delivery) (int, error) {
 // first step is taken: whoever takes over from a worker that dies in between
 // completes it, instead of asking the model again and maybe storing a result as
 // well.
-func (a attempts) condemn(ctx context.Context, d delivery, letter wire.DeadLetter) error {
+func (a *attempts) condemn(ctx context.Context, d delivery, letter wire.DeadLetter) error {
 	text, err := json.Marshal(letter)
 	if err != nil {
 		return err
@@ -70,11 +113,12 @@ func (a attempts) condemn(ctx context.Context, d delivery, letter wire.DeadLette
 	if err := a.kv.Set(ctx, a.deadKey(d), string(text), attemptsTTL); err != nil {
 		return &storeError{"note dead letter", err}
 	}
+	a.mark(ctx, d)
 	return nil
 }
 
 // condemned returns what [attempts.condemn] wrote down.
-func (a attempts) condemned(ctx context.Context, d delivery) (letter wire.DeadLetter, ok bool, err error) {
+func (a *attempts) condemned(ctx context.Context, d delivery) (letter wire.DeadLetter, ok bool, err error) {
 	if !d.again() {
 		return wire.DeadLetter{}, false, nil
 	}
@@ -92,7 +136,7 @@ func (a attempts) condemned(ctx context.Context, d delivery) (letter wire.DeadLe
 
 // forget clears both once the message is gone. What cannot be cleared now
 // expires: no other message has the same keys.
-func (a attempts) forget(ctx context.Context, d delivery, counted, noted bool) {
+func (a *attempts) forget(ctx context.Context, d delivery, counted, noted bool) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	if counted {

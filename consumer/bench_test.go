@@ -66,7 +66,7 @@ func BenchmarkWorker(b *testing.B) {
 
 func BenchmarkBareLoop(b *testing.B) {
 	js, names := benchStreams(b)
-	c, _, err := wire.EnsureConsumer(b.Context(), js, names.ChunkStream(), names.ChunkConsumerConfig(30*time.Second))
+	c, err := wire.EnsureLane(b.Context(), js, names, "acme", 30*time.Second)
 	require.NoError(b, err)
 	var next sync.Mutex
 	left := b.N

@@ -44,6 +44,9 @@ type Config struct {
 	Backoff resilience.RetryPolicy
 	// WorkerName is recorded in results. Defaults to host name and process id.
 	WorkerName string
+	// Gate says what would be refused, so that it is not pulled. Defaults to
+	// one that refuses nothing.
+	Gate Gate
 	// Splitter cuts raw documents. Defaults to chunks of 3000 runes, overlap 200.
 	Splitter *extraction.Splitter
 	// Logger hears what happens; document texts are never logged. nil is silent.
@@ -81,6 +84,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Gate == nil {
+		c.Gate = openGate{}
 	}
 	if c.Clock == nil {
 		c.Clock = time.Now

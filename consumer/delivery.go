@@ -17,6 +17,11 @@ const opTimeout = 5 * time.Second
 type delivery struct {
 	msg  jetstream.Msg
 	meta *jetstream.MsgMetadata
+
+	// Of chunks only.
+	lane  *lane
+	turn  uint64 // of the lane
+	older bool   // than the lane, and others of the tenant have failed in the lane before it
 }
 
 func newDelivery(msg jetstream.Msg) (delivery, error) {
@@ -24,7 +29,7 @@ func newDelivery(msg jetstream.Msg) (delivery, error) {
 	if err != nil {
 		return delivery{}, fmt.Errorf("message without metadata: %w", err)
 	}
-	return delivery{msg, meta}, nil
+	return delivery{msg: msg, meta: meta}, nil
 }
 
 // id names the message, also after its stream was deleted and made anew. A
@@ -35,8 +40,9 @@ func (d delivery) id() string {
 
 func (d delivery) number() int { return int(min(d.meta.NumDelivered, 1<<31-1)) }
 
-// again reports whether somebody had this message in hand before.
-func (d delivery) again() bool { return d.meta.NumDelivered > 1 }
+// again reports whether somebody may have had this message in hand before. A
+// lane that was made anew counts from 1.
+func (d delivery) again() bool { return d.meta.NumDelivered > 1 || d.older }
 
 // ack gives the message up, and waits for the server to say that it has.
 func (d delivery) ack(ctx context.Context) error {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
@@ -67,29 +65,25 @@ func (w *Worker) keepHealthy(ctx context.Context) {
 	}
 }
 
-// ensure creates what is missing and points the pullers at their consumers.
+// ensure creates what is missing, but for lanes, which are made when somebody
+// pulls from them, and points the puller of documents at its consumer.
 func (w *Worker) ensure(ctx context.Context) (created []string, err error) {
 	names := w.cfg.Names
 	if created, err = wire.EnsureCreated(ctx, w.js, names); err != nil {
 		return created, err
 	}
-	for _, c := range []struct {
-		puller *puller
-		stream string
-		config func(time.Duration) jetstream.ConsumerConfig
-	}{
-		{w.chunks, names.ChunkStream(), names.ChunkConsumerConfig},
-		{w.documents, names.DocumentStream(), names.DocumentConsumerConfig},
-	} {
-		config := c.config(w.cfg.AckWait)
-		consumer, missing, err := wire.EnsureConsumer(ctx, w.js, c.stream, config)
-		if err != nil {
-			return created, err
-		}
-		if missing {
-			created = append(created, fmt.Sprintf("consumer %s", config.Durable))
-		}
-		c.puller.use(consumer)
+	config := names.DocumentConsumerConfig(w.cfg.AckWait)
+	documents, missing, err := wire.EnsureConsumer(ctx, w.js, names.DocumentStream(), config)
+	if err != nil {
+		return created, err
 	}
-	return created, nil
+	if missing {
+		created = append(created, fmt.Sprintf("consumer %s", config.Durable))
+	}
+	w.documents.use(documents)
+	retired, err := wire.RetireShared(ctx, w.js, names, &w.shared, time.Now())
+	if retired {
+		w.log.Warn("removed the consumer that an earlier version shared", "consumer", names.ChunkConsumer())
+	}
+	return created, err
 }

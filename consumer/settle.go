@@ -90,10 +90,15 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 		}
 		log.Debug("done")
 	case giveBack:
-		err = d.nak(0)
+		if err = d.nak(0); d.lane != nil {
+			w.chunks.offer(d.lane.token)
+		}
 		log.Info("given back, the worker is stopping")
 	default:
 		err = d.nak(v.delay)
+		if d.lane != nil {
+			w.chunks.putBack(d, v.name, v.delay)
+		}
 		log.Log(ctx, level(v), "put back", "delay", v.delay, "attempts", failed, "error", wire.CleanError(cause.Error()))
 		if v.name == "store_unavailable" {
 			w.heal.poke()

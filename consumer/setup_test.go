@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -231,10 +232,10 @@ func (w *world) onlyResult() wire.Result {
 	return results[0]
 }
 
-// pending is the state of the chunks' consumer.
+// pending is the state of acme's lane.
 func (w *world) pending() *jetstream.ConsumerInfo {
 	w.t.Helper()
-	c, err := w.js.Consumer(w.t.Context(), w.names.ChunkStream(), w.names.ChunkConsumer())
+	c, err := w.js.Consumer(w.t.Context(), w.names.ChunkStream(), w.names.Lane("acme"))
 	require.NoError(w.t, err)
 	return c.CachedInfo()
 }
@@ -324,6 +325,9 @@ type dyingStore struct {
 
 func (s *dyingStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
 	err := s.KeyValue.Set(ctx, key, value, ttl)
+	if !strings.HasSuffix(key, "/dead") {
+		return err
+	}
 	s.once.Do(func() {
 		s.die()
 		close(s.died)

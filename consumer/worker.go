@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 )
 
@@ -29,11 +30,13 @@ type Worker struct {
 	cfg       Config
 	log       *slog.Logger
 
-	chunks, documents *puller
-	attempts          attempts
-	results           results // set by Run
-	dead              deadLetters
-	heal              healer
+	chunks    *lanes
+	documents *puller
+	attempts  *attempts
+	results   results // set by Run
+	dead      deadLetters
+	heal      healer
+	shared    wire.Shared // of an earlier version
 
 	running  atomic.Bool
 	ready    atomic.Bool
@@ -63,14 +66,18 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 	}
 	w := &Worker{
 		js: js, extractor: extractor, cfg: cfg, log: cfg.Logger.With("worker", cfg.WorkerName),
-		attempts: attempts{counts},
+		attempts: newAttempts(counts),
 		dead:     deadLetters{js, cfg.Names},
 		heal:     newHealer(),
 		outcomes: map[string]uint64{},
 	}
-	w.chunks = newPuller("chunks", cfg.Concurrency, func(ctx context.Context, d delivery, ackWait time.Duration) {
-		w.deliver(ctx, d, ackWait, w.handleChunk)
-	})
+	w.chunks = &lanes{
+		js: js, names: cfg.Names, ackWait: cfg.AckWait, gate: cfg.Gate, attempts: w.attempts, rand: cfg.Rand, log: w.log, failed: w.pullFailed,
+		handle: func(ctx context.Context, d delivery, ackWait time.Duration) {
+			w.deliver(ctx, d, ackWait, w.handleChunk)
+		},
+		slots: make(chan struct{}, cfg.Concurrency), all: map[string]*lane{}, changed: make(chan struct{}, 1),
+	}
 	w.documents = newPuller("documents", documentSlots, func(ctx context.Context, d delivery, ackWait time.Duration) {
 		w.deliver(ctx, d, ackWait, w.handleDocument)
 	})
@@ -89,6 +96,13 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	defer w.running.Store(false)
 	created, err := w.ensure(ctx)
+	if inUse, ok := errors.AsType[*wire.SharedInUseError](err); ok {
+		w.setProblem(inUse) // and waits for it to pass
+		err = nil
+	}
+	if err == nil {
+		err = wire.CheckLanes(ctx, w.js, w.cfg.Names)
+	}
 	if err == nil {
 		w.results, err = openResults(ctx, w.js, w.cfg.Names)
 	}
@@ -102,11 +116,16 @@ func (w *Worker) Run(ctx context.Context) error {
 
 	work, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer giveUp(nil)
+	deaf, err := w.chunks.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer deaf()
 	var loops sync.WaitGroup
 	loops.Go(func() { w.keepHealthy(ctx) })
-	for _, p := range []*puller{w.chunks, w.documents} {
-		loops.Go(func() { p.run(ctx, work, w.cfg.Rand, w.progressed, w.pullFailed) })
-	}
+	loops.Go(func() { w.chunks.keepLooking(ctx, w.progressed) })
+	loops.Go(func() { w.chunks.run(ctx, work) })
+	loops.Go(func() { w.documents.run(ctx, work, w.cfg.Rand, w.progressed, w.pullFailed) })
 	w.ready.Store(true)
 	<-ctx.Done()
 	w.ready.Store(false)
@@ -148,6 +167,11 @@ func (w *Worker) drain(loops *sync.WaitGroup, giveUp context.CancelCauseFunc) {
 	}
 	w.log.Info("stopped")
 }
+
+// Recheck asks the gate again about all tenants that it has refused. Call it when
+// limits have changed or a circuit was reset; without it the worker keeps to what
+// it was told.
+func (w *Worker) Recheck() { w.chunks.recheck() }
 
 func (w *Worker) pullFailed(err error) {
 	w.log.Debug("pull failed", "error", err.Error())

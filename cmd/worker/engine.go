@@ -44,12 +44,13 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	pipeline, err := extraction.NewPipeline(hardened.New(provider, guard))
+	pipeline, err := extraction.NewPipeline(hardened.New(admitting{provider}, guard))
 	if err != nil {
 		return nil, err
 	}
 	config.Concurrency, config.ChunkDeadline = flags.Concurrency, flags.ChunkDeadline
 	config.MaxAttempts, config.Backoff = flags.MaxAttempts, retry
+	config.Gate = gate{breaker, limiter, flags.HalfOpenMaxCalls}
 	worker, err := consumer.New(js, pipeline, shared.attempts, config)
 	if err != nil {
 		return nil, cli.Usage(err)

@@ -9,20 +9,18 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ChunkConsumerConfig is the shape in which the chunks' consumer is created.
-func (n Names) ChunkConsumerConfig(ackWait time.Duration) jetstream.ConsumerConfig {
-	return queueConsumer(n.ChunkConsumer(), n.ChunkFilter(), ackWait)
-}
-
 // DocumentConsumerConfig is the shape in which the documents' consumer is created.
 func (n Names) DocumentConsumerConfig(ackWait time.Duration) jetstream.ConsumerConfig {
 	return queueConsumer(n.DocumentConsumer(), n.DocumentFilter(), ackWait)
 }
 
+// sharedDescription tells our consumers from those of others.
+const sharedDescription = "Weirkeeper: shared by all workers"
+
 func queueConsumer(name, filter string, ackWait time.Duration) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable:       name,
-		Description:   "Weirkeeper: shared by all workers",
+		Description:   sharedDescription,
 		FilterSubject: filter,
 		DeliverPolicy: jetstream.DeliverAllPolicy,
 		AckPolicy:     jetstream.AckExplicitPolicy,

@@ -195,23 +195,23 @@ func TestEnsureWithoutJetStream(t *testing.T) {
 func TestEnsureConsumer(t *testing.T) {
 	js, n := jetStream(t), names(t, "")
 	require.NoError(t, wire.Ensure(t.Context(), js, n))
-	c, _, err := wire.EnsureConsumer(t.Context(), js, n.ChunkStream(), n.ChunkConsumerConfig(30*time.Second))
+	c, _, err := wire.EnsureConsumer(t.Context(), js, n.DocumentStream(), n.DocumentConsumerConfig(30*time.Second))
 	require.NoError(t, err)
 	have := c.CachedInfo().Config
-	require.Equal(t, "weir_chunks", have.Durable)
+	require.Equal(t, "weir_documents", have.Durable)
 	require.Equal(t, -1, have.MaxDeliver)
 	require.Equal(t, -1, have.MaxAckPending)
 	require.Empty(t, have.BackOff)
 
 	// Another worker with another --ack-wait lives with what is there.
-	c, _, err = wire.EnsureConsumer(t.Context(), js, n.ChunkStream(), n.ChunkConsumerConfig(time.Second))
+	c, _, err = wire.EnsureConsumer(t.Context(), js, n.DocumentStream(), n.DocumentConsumerConfig(time.Second))
 	require.NoError(t, err)
 	require.Equal(t, 30*time.Second, c.CachedInfo().Config.AckWait)
 }
 
 func TestEnsureConsumerRefusesWhatItCannotLiveWith(t *testing.T) {
 	for field, change := range map[string]func(*jetstream.ConsumerConfig){
-		"filter_subject": func(c *jetstream.ConsumerConfig) { c.FilterSubject = "weir.chunks.acme" },
+		"filter_subject": func(c *jetstream.ConsumerConfig) { c.FilterSubject = "weir.documents.acme" },
 		"max_deliver":    func(c *jetstream.ConsumerConfig) { c.MaxDeliver = 3 },
 		"backoff":        func(c *jetstream.ConsumerConfig) { c.BackOff = []time.Duration{time.Second} },
 		"headers_only":   func(c *jetstream.ConsumerConfig) { c.HeadersOnly = true },
@@ -219,11 +219,11 @@ func TestEnsureConsumerRefusesWhatItCannotLiveWith(t *testing.T) {
 		t.Run(field, func(t *testing.T) {
 			js, n := jetStream(t), names(t, "")
 			require.NoError(t, wire.Ensure(t.Context(), js, n))
-			config := n.ChunkConsumerConfig(30 * time.Second)
+			config := n.DocumentConsumerConfig(30 * time.Second)
 			change(&config)
-			_, err := js.CreateConsumer(t.Context(), n.ChunkStream(), config)
+			_, err := js.CreateConsumer(t.Context(), n.DocumentStream(), config)
 			require.NoError(t, err)
-			_, _, err = wire.EnsureConsumer(t.Context(), js, n.ChunkStream(), n.ChunkConsumerConfig(30*time.Second))
+			_, _, err = wire.EnsureConsumer(t.Context(), js, n.DocumentStream(), n.DocumentConsumerConfig(30*time.Second))
 			var mismatch *wire.MismatchError
 			require.ErrorAs(t, err, &mismatch)
 			require.Equal(t, field, mismatch.Field)

@@ -42,7 +42,10 @@ const (
 func (n Names) ChunkSubject(tenant string) string { return n.subject(kindChunks, EncodeToken(tenant)) }
 func (n Names) ChunkFilter() string               { return n.subject(kindChunks, "*") }
 func (n Names) ChunkStream() string               { return n.stream(kindChunks) }
-func (n Names) ChunkConsumer() string             { return n.bucket(kindChunks) }
+
+// ChunkConsumer is the one consumer of all chunks that earlier versions had; see
+// [Names.Lane].
+func (n Names) ChunkConsumer() string { return n.bucket(kindChunks) }
 
 func (n Names) DocumentSubject(tenant string) string {
 	return n.subject(kindDocuments, EncodeToken(tenant))

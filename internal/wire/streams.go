@@ -21,6 +21,8 @@ func (n Names) Streams() []jetstream.StreamConfig {
 			Storage:      jetstream.FileStorage,
 			MaxConsumers: maxConsumers,
 			Duplicates:   2 * time.Minute, // publishing the same document again at once is free
+			// Tells idle workers whose chunk has been stored, without its body.
+			RePublish: &jetstream.RePublish{Source: n.ChunkFilter(), Destination: n.subject(kindArrived, "{{wildcard(1)}}"), HeadersOnly: true},
 		},
 		{
 			Name:         n.DocumentStream(),

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/weirkeeper/weirkeeper/consumer"
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+// gate looks ahead for the consumer at what the guard would refuse.
+type gate struct {
+	breaker *resilience.Breaker
+	limiter *resilience.Limiter
+	probes  int // at a time, while the circuit is half open
+}
+
+// tokensPoll is when to look again at a tenant who is short of tokens: how many
+// a chunk needs is only known when it is in hand.
+const tokensPoll = 250 * time.Millisecond
+
+// Server implements [consumer.Gate].
+func (g gate) Server(ctx context.Context) (consumer.Allowance, error) {
+	state, err := g.breaker.State(ctx)
+	if err != nil || state == resilience.Closed {
+		return consumer.Allowance{Calls: consumer.Unlimited}, err
+	}
+	circuit, err := g.breaker.Snapshot(ctx)
+	switch {
+	case err != nil || circuit.State == resilience.Closed:
+		return consumer.Allowance{Calls: consumer.Unlimited}, err
+	case circuit.RetryAfter > 0:
+		return consumer.Allowance{Wait: circuit.RetryAfter}, nil
+	case circuit.State == resilience.HalfOpen:
+		return consumer.Allowance{Calls: g.probes - circuit.HalfOpenCalls}, nil
+	}
+	return consumer.Allowance{Calls: g.probes}, nil
+}
+
+// Tenant implements [consumer.Gate].
+func (g gate) Tenant(ctx context.Context, tenant string) (consumer.Allowance, error) {
+	remaining, wait, err := g.limiter.Peek(ctx, tenant)
+	if remaining == 0 && wait == 0 {
+		wait = tokensPoll
+	}
+	return consumer.Allowance{Calls: remaining, Wait: wait}, err
+}
+
+// admitting tells the consumer when the guard has let a call through.
+type admitting struct{ extraction.Provider }
+
+// Extract implements [extraction.Provider].
+func (p admitting) Extract(ctx context.Context, req extraction.Request) (extraction.Completion, error) {
+	consumer.Admitted(ctx)
+	return p.Provider.Extract(ctx, req)
+}

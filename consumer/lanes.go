@@ -1,0 +1,259 @@
+package consumer
+
+import (
+	"container/heap"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// lanes gives the tenants that have chunks waiting their turns, one after
+// another. A turn pulls what there are free slots and allowance for, and waits
+// for nothing. What cannot be started stays in the stream: how deep that is
+// makes no difference, and a worker knows of a tenant only that something
+// waits.
+type lanes struct {
+	js       jetstream.JetStream
+	names    wire.Names
+	ackWait  time.Duration // of lanes that are made here
+	gate     Gate
+	attempts *attempts
+	handle   func(context.Context, delivery, time.Duration)
+	rand     func() float64
+	log      *slog.Logger
+	failed   func(error)
+
+	slots   chan struct{} // one element per slot in use
+	working sync.WaitGroup
+	inHand  atomic.Int64
+	alive   atomic.Bool // the stream answers
+	server  trusted     // no circuit is in the way
+
+	mu       sync.Mutex
+	all      map[string]*lane // by token
+	ready    []*lane          // in the order of their turns
+	parked   parkedLanes
+	entering int           // of all lanes
+	closed   time.Time     // until when nobody has a turn
+	changed  chan struct{} // has an element when ready, parked or closed changed
+}
+
+const (
+	// gateRetry is for a gate that does not answer.
+	gateRetry = time.Second
+	// gatePoll is for allowance that has gone to chunks in hand which are just
+	// about to take it.
+	gatePoll = 5 * time.Millisecond
+	// closedMost bounds how long nobody looks at a circuit that is open.
+	closedMost = time.Second
+)
+
+// lane returns the lane of a token. Called with the lock held.
+func (s *lanes) lane(token string) *lane {
+	l := s.all[token]
+	if l == nil {
+		l = &lane{token: token, greed: greedFirst}
+		tenant, err := s.names.Tenant(s.names.Arrived(token))
+		l.tenant, l.free = tenant, err != nil
+		s.all[token] = l
+	}
+	l.used = time.Now()
+	return l
+}
+
+// arrived is told that something can be had for a token.
+func (s *lanes) arrived(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.lane(token)
+	l.misses, l.quiet = 0, time.Time{}
+	s.wake(l)
+}
+
+// wake gives the lane a turn, unless its allowance has to be waited for. Called
+// with the lock held.
+func (s *lanes) wake(l *lane) {
+	switch l.state {
+	case idle:
+		s.enqueue(l)
+	case parked:
+		if !l.throttled {
+			s.unpark(l)
+		}
+	case pulling:
+		l.again = true
+	}
+}
+
+func (s *lanes) enqueue(l *lane) {
+	l.state = queued
+	s.ready = append(s.ready, l)
+	s.signal()
+}
+
+func (s *lanes) park(l *lane, d time.Duration, throttled bool) {
+	l.state, l.throttled, l.due = parked, throttled, time.Now().Add(d)
+	heap.Push(&s.parked, l)
+	s.signal()
+}
+
+func (s *lanes) unpark(l *lane) {
+	heap.Remove(&s.parked, l.heap)
+	s.enqueue(l)
+}
+
+func (s *lanes) signal() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// recheck asks the gate again about everything that it has refused.
+func (s *lanes) recheck() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = time.Time{}
+	s.server.set(time.Time{})
+	for _, l := range s.all {
+		l.blocked = time.Time{}
+		l.trusted.set(time.Time{})
+		if l.state == parked {
+			s.unpark(l)
+		}
+	}
+	s.signal()
+}
+
+// run gives turns until ctx ends. Messages are worked on under work, which
+// outlives ctx while the worker drains.
+func (s *lanes) run(ctx, work context.Context) {
+	var turns sync.WaitGroup
+	defer turns.Wait()
+	for {
+		select {
+		case s.slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		l, others := s.next(ctx)
+		if l == nil {
+			s.freeSlots(1)
+			return
+		}
+		n := 1 + s.takeSlots((cap(s.slots)-len(s.slots))/(others+1))
+		turns.Go(func() { s.turn(ctx, work, l, n) })
+	}
+}
+
+// next waits for a lane whose turn it is, and tells how many others wait. It
+// returns nil when ctx ends.
+func (s *lanes) next(ctx context.Context) (l *lane, others int) {
+	for ctx.Err() == nil {
+		l, others, wait := s.pop(time.Now())
+		if l != nil {
+			return l, others
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-s.changed:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	return nil, 0
+}
+
+// pop returns the next lane, or how long there will be none unless something
+// changes.
+func (s *lanes) pop(now time.Time) (l *lane, others int, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.parked) > 0 && !s.parked[0].due.After(now) {
+		s.unpark(s.parked[0])
+	}
+	switch {
+	case now.Before(s.closed):
+		return nil, 0, s.closed.Sub(now)
+	case len(s.ready) > 0:
+		l, s.ready = s.ready[0], s.ready[1:]
+		l.state, l.again = pulling, false
+		l.turns++
+		return l, len(s.ready), 0
+	case len(s.parked) > 0:
+		return nil, 0, s.parked[0].due.Sub(now)
+	}
+	return nil, 0, time.Hour // nothing is known; a change will say so
+}
+
+// takeSlots takes up to n free slots without waiting.
+func (s *lanes) takeSlots(n int) (taken int) {
+	for ; taken < n; taken++ {
+		select {
+		case s.slots <- struct{}{}:
+		default:
+			return taken
+		}
+	}
+	return taken
+}
+
+func (s *lanes) freeSlots(n int) {
+	for range n {
+		<-s.slots
+	}
+}
+
+// putBack is told that a message goes back to the queue, and why.
+func (s *lanes) putBack(d delivery, outcome string, delay time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, now := d.lane, time.Now()
+	switch outcome {
+	case "rate_limit_refused":
+		l.wasRefused(d.turn)
+		l.trusted.set(time.Time{})
+		l.block(now, delay)
+	case "server_rate_limited":
+		l.trusted.set(time.Time{})
+		l.block(now, delay)
+	case "circuit_open":
+		s.closed = now.Add(min(delay, closedMost))
+		fallthrough
+	default: // this failure may have opened the circuit
+		s.server.set(time.Time{})
+	}
+	if due := now.Add(delay); l.next.Before(now) || due.Before(l.next) {
+		l.next = due
+	}
+	if l.state == parked && !l.throttled {
+		heap.Remove(&s.parked, l.heap)
+		l.state = idle
+	}
+	if l.state == idle {
+		s.rest(l, now)
+	}
+}
+
+// rest leaves a lane alone until something arrives, or until a message is due
+// that this worker has put back. Called with the lock held.
+func (s *lanes) rest(l *lane, now time.Time) {
+	l.state = idle
+	if l.next.After(now) {
+		s.park(l, l.next.Sub(now), false)
+	}
+}
+
+// block keeps the soonest instant that refusals have named.
+func (l *lane) block(now time.Time, d time.Duration) {
+	if until := now.Add(d); !l.blocked.After(now) || until.Before(l.blocked) {
+		l.blocked = until
+	}
+}

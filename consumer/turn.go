@@ -1,0 +1,230 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+var (
+	errDisconnected = errors.New("not connected")
+
+	// errWaits: nothing was asked for, because it would be refused.
+	errWaits = errors.New("would be refused")
+)
+
+// turn pulls once from the lane. The n slots are its own.
+func (s *lanes) turn(ctx, work context.Context, l *lane, n int) {
+	k, err := s.allowed(ctx, l, n)
+	s.freeSlots(n - k)
+	if err != nil || k == 0 {
+		return
+	}
+	began := time.Now()
+	got, more, err := s.pull(ctx, work, l, k)
+	s.leave(l, k-got)
+	s.freeSlots(k - got)
+	if err == nil && got == 0 && time.Since(began) > silence {
+		err = errSilent
+	}
+
+	if err != nil && ctx.Err() == nil {
+		s.failed(fmt.Errorf("pull %s: %w", s.names.Lane(l.token), err))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err != nil:
+		l.misses++
+		s.park(l, backoffFor(l.misses, s.rand()), true)
+	case more || l.again:
+		l.misses = 0
+		s.enqueue(l)
+	case got == 0:
+		l.quiet = time.Now().Add(quietFor(l.misses, l.ackWait))
+		l.misses++
+		s.rest(l, time.Now())
+	default:
+		l.misses = 0
+		s.rest(l, time.Now())
+	}
+}
+
+func backoffFor(misses int, u float64) time.Duration {
+	return time.Duration(float64(min(pullBackoffFirst<<min(misses, 10), pullBackoffLast)) * (0.5 + u/2))
+}
+
+// quietFor is for how long the look at the stream leaves a lane alone whose
+// messages were not to be had. Somebody else has them in hand; if he dies, the
+// next who asks gets them.
+func quietFor(misses int, ackWait time.Duration) time.Duration {
+	return min(500*time.Millisecond<<min(misses, 8), max(ackWait/4, time.Second), 5*time.Second)
+}
+
+// allowed asks the gate how many of n chunks may be pulled, and counts them as
+// entering. If it is none, the lane has been put where it will be heard of
+// again.
+func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
+	if l.free {
+		return n, nil
+	}
+	now := time.Now()
+	s.mu.Lock()
+	if wait := l.blocked.Sub(now); wait > 0 {
+		s.park(l, wait+l.spread(s.rand()), true)
+		s.mu.Unlock()
+		return 0, errWaits
+	}
+	s.mu.Unlock()
+	server, err := s.server.ask(now, func() (Allowance, error) { return s.gate.Server(ctx) })
+	var tenant Allowance
+	if err == nil && server.Calls > 0 {
+		tenant, err = l.trusted.ask(now, func() (Allowance, error) { return s.gate.Tenant(ctx, l.tenant) })
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		// The shared state does not answer, and would not for any tenant.
+		s.closed = time.Now().Add(gateRetry)
+		s.enqueue(l)
+		s.log.Debug("cannot ask what is allowed", "error", err.Error())
+		return 0, err
+	}
+	if server.Calls != Unlimited {
+		if n = min(n, server.Calls-s.entering); n <= 0 {
+			wait := server.Wait
+			if server.Calls > 0 {
+				wait = gatePoll
+			}
+			wait = min(max(wait, gatePoll), closedMost)
+			s.closed = time.Now().Add(wait + time.Duration(s.rand()*float64(wait)/10))
+			s.enqueue(l)
+			return 0, errWaits
+		}
+	}
+	switch {
+	case tenant.Calls <= 0:
+		s.park(l, max(tenant.Wait, gatePoll)+l.spread(s.rand()), true)
+		return 0, errWaits
+	case tenant.Calls != Unlimited:
+		if n = min(n, l.share(tenant.Calls), tenant.Calls-l.entering); n <= 0 {
+			s.park(l, gatePoll, true)
+			return 0, errWaits
+		}
+	}
+	l.entering += n
+	s.entering += n
+	return n, nil
+}
+
+// leave is the opposite of being counted as entering.
+func (s *lanes) leave(l *lane, n int) {
+	if l.free || n == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.entering -= n
+	s.entering -= n
+}
+
+// pull takes up to n messages that are there and starts each. more says that
+// others are left.
+func (s *lanes) pull(ctx, work context.Context, l *lane, n int) (got int, more bool, err error) {
+	if !s.js.Conn().IsConnected() {
+		return 0, false, errDisconnected
+	}
+	if l.consumer == nil {
+		if err := s.open(ctx, l); err != nil {
+			return 0, false, err
+		}
+	}
+	batch, err := l.consumer.FetchNoWait(n)
+	if err != nil {
+		return 0, false, err
+	}
+	for msg := range batch.Messages() {
+		d, err := newDelivery(msg)
+		if err != nil {
+			_ = msg.Nak()
+			continue
+		}
+		if ctx.Err() != nil {
+			_ = d.nak(0)
+			s.offer(l.token)
+			continue
+		}
+		got++
+		more = d.meta.NumPending > 0
+		d.lane, d.turn = l, l.turns
+		d.older = l.history && d.meta.Timestamp.Before(l.created)
+		s.start(work, l, d)
+	}
+	err = batch.Error()
+	if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) {
+		l.consumer = nil
+	}
+	return got, more, err
+}
+
+// open makes sure that the lane's consumer exists.
+func (s *lanes) open(ctx context.Context, l *lane) error {
+	c, err := wire.EnsureLane(ctx, s.js, s.names, l.token, s.ackWait)
+	if err != nil {
+		return err
+	}
+	info := c.CachedInfo()
+	history, err := s.attempts.everFailed(ctx, l.token)
+	if err != nil {
+		return err
+	}
+	if l.opened && time.Since(info.Created) < healEvery {
+		s.log.Warn("was missing and has been created again", "object", "consumer "+info.Name)
+	}
+	l.consumer, l.opened, l.created, l.history = c, true, info.Created, history
+	if l.ackWait = info.Config.AckWait; l.ackWait <= 0 {
+		l.ackWait = 30 * time.Second // the server's default
+	}
+	return nil
+}
+
+// start works on one message, in the slot that was taken for it.
+func (s *lanes) start(work context.Context, l *lane, d delivery) {
+	var once sync.Once
+	entered := func() { once.Do(func() { s.leave(l, 1) }) }
+	ctx := context.WithValue(work, admittedKey{}, func() {
+		entered()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l.wasAdmitted()
+	})
+	s.inHand.Add(1)
+	s.mu.Lock()
+	l.held++
+	s.mu.Unlock()
+	ackWait := l.ackWait
+	s.working.Go(func() {
+		defer s.freeSlots(1)
+		defer s.inHand.Add(-1)
+		defer entered()
+		defer func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			l.held--
+		}()
+		s.handle(ctx, d, ackWait)
+	})
+}
+
+// offer tells the workers that something can be had for a token.
+func (s *lanes) offer(token string) {
+	_ = s.js.Conn().Publish(s.names.Arrived(token), nil) // else they find it themselves
+}
