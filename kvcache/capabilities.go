@@ -34,8 +34,10 @@ type Change struct {
 // A breaker over a cache without it works through [Unversioned], with the
 // weaker guarantee that is written there.
 type Versioned interface {
-	// Load fills Value, Present and Version of each entry by its Key. Entries of
-	// one call need not be one snapshot; Swap finds out.
+	// Load fills Value, Present and Version of each entry by its Key, each as it
+	// was at some instant of the call: a Load never shows less than an earlier
+	// one of the same process has shown, of whichever keys. Entries of one call
+	// need not be one snapshot; Swap finds out.
 	Load(ctx context.Context, entries []Entry) error
 
 	// Swap applies all changes if every one of their keys still has the version
