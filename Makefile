@@ -39,7 +39,7 @@ eval: ## score the built-in provider on the sample in the repository (ARGS="-pro
 
 .PHONY: bench
 bench: ## ratios against the named baselines, in one run
-	cd bench && $(GO) run . $(ARGS)
+	cd bench && $(GO) run ./stack && $(GO) run ./admission
 
 .PHONY: ci
 ci: ## what CI runs

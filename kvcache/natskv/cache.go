@@ -28,7 +28,7 @@ type Cache struct {
 	api    string // prefix of JetStream API subjects
 	put    string // prefix of a key's subject, as one publishes to it
 	stored string // prefix of a key's subject, as it is stored
-	direct bool   // reads may be answered by any replica
+	direct bool   // reads need not be answered by the leader
 
 	revisions bool // the bucket keeps more of a key than its last message
 
@@ -124,7 +124,9 @@ func Open(ctx context.Context, js jetstream.JetStream, bucket string, opts ...Op
 	if err != nil {
 		return nil, err
 	}
-	c.direct, c.revisions = have.AllowDirect, have.MaxMsgsPerSubject != 1
+	// Any replica may answer a direct read, and what they show of two keys may be
+	// out of order, which a caller of Load must not see.
+	c.direct, c.revisions = have.AllowDirect && have.Replicas <= 1, have.MaxMsgsPerSubject != 1
 	return c, c.askTime(ctx)
 }
 
