@@ -1,7 +1,9 @@
 package admission
 
 import (
+	"context"
 	"crypto/rand"
+	"errors"
 	"sync"
 )
 
@@ -43,7 +45,10 @@ type Call struct {
 	estimate bool
 	guard    Guard
 
+	cancel context.CancelCauseFunc // of the context that an owned call runs under
+
 	mu    sync.Mutex
+	auto  string // the id of a call that was given none, made when it is asked for
 	state State
 	phase Phase
 	err   error
@@ -69,14 +74,21 @@ func NewCall(opts ...CallOption) *Call {
 	for _, opt := range opts {
 		opt(c)
 	}
-	if c.id == "" {
-		c.id = rand.Text()
-	}
 	return c
 }
 
 // ID names the call in errors, logs and hooks.
-func (c *Call) ID() string { return c.id }
+func (c *Call) ID() string {
+	if c.id != "" {
+		return c.id
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.auto == "" {
+		c.auto = rand.Text()
+	}
+	return c.auto
+}
 
 // State is a snapshot.
 func (c *Call) State() State {
@@ -107,6 +119,11 @@ func (c *Call) enter(p Phase) {
 	}
 }
 
+func (c *Call) own(cancel context.CancelCauseFunc) {
+	c.cancel = cancel
+	c.enter(PhaseEnqueue)
+}
+
 func (c *Call) admit() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,4 +141,29 @@ func (c *Call) finish(s State, err error) error {
 		c.state, c.err = s, err
 	}
 	return c.err
+}
+
+// conclude ends the call by what its work returned and by what became of its
+// context. An interruption that came first owns the result.
+func (c *Call) conclude(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		cause := context.Cause(ctx)
+		switch {
+		case errors.Is(cause, ErrClosed):
+			_ = c.finish(Aborted, cause)
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			_ = c.finish(Aborted, &DeadlineExceeded{CallID: c.ID(), Phase: c.Phase(), Err: context.DeadlineExceeded})
+		default:
+			_ = c.finish(Cancelled, cause)
+		}
+		return
+	}
+	switch {
+	case err == nil:
+		_ = c.finish(Completed, nil)
+	case errors.Is(err, ErrSkip):
+		_ = c.finish(Skipped, nil)
+	default:
+		_ = c.finish(Failed, err)
+	}
 }

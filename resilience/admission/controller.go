@@ -19,7 +19,8 @@ type Controller struct {
 	cancel context.CancelCauseFunc
 
 	mu        sync.Mutex
-	owned     map[string]*Call // queued or active: from acquire to release
+	owned     map[*Call]struct{} // queued or active: from acquire to release
+	named     map[string]*Call   // those of them that were given an id
 	queue     []*waiter
 	active    int64
 	requests  int64 // left in this window, as are tokens
@@ -49,7 +50,8 @@ func New(opts ...Option) (*Controller, error) {
 	c := &Controller{
 		cfg:    cfg,
 		places: make(chan struct{}, cfg.queueCapacity),
-		owned:  map[string]*Call{},
+		owned:  map[*Call]struct{}{},
+		named:  map[string]*Call{},
 		empty:  make(chan struct{}),
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
@@ -57,23 +59,78 @@ func New(opts ...Option) (*Controller, error) {
 	return c, nil
 }
 
-// acquire admits the call or ends it. Until it returns a lease the call has used
-// nothing; a lease has used its share of the window for good.
-func (c *Controller) acquire(ctx context.Context, call *Call) (*lease, error) {
-	if err := c.own(call); err != nil {
+// acquire admits the call or ends it. Until it has been admitted a call has used
+// nothing; then it has used its share of the window for good, runs under the
+// returned context, and must be released, whatever happens.
+func (c *Controller) acquire(ctx context.Context, call *Call) (context.Context, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	admitted, err := c.own(ctx, call, cancel)
+	if err != nil {
+		cancel(nil)
 		return nil, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
-	l := &lease{controller: c, call: call, ctx: ctx, cancel: func() { stop(); cancel(nil) }}
-
-	if err := c.wait(ctx, call); err != nil {
-		call.conclude(ctx, err)
-		l.leave(func() {})
-		return nil, call.Err()
+	if !admitted {
+		if err := c.wait(ctx, call); err != nil {
+			call.conclude(ctx, err)
+			c.leave(call, false)
+			return nil, call.Err()
+		}
 	}
 	call.admit()
-	return l, nil
+	return ctx, nil
+}
+
+// own makes the call inspectable, or refuses it without owning it. If nobody
+// waits and the call fits it is admitted at once.
+func (c *Controller) own(ctx context.Context, call *Call, cancel context.CancelCauseFunc) (admitted bool, err error) {
+	if err := c.check(call); err != nil {
+		return false, call.finish(Failed, err)
+	}
+	expired := over(ctx) != nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
+		return false, call.finish(Aborted, context.Cause(c.ctx))
+	}
+	if call.State() != Pending { // it has an owner or an end already, which this changes nothing of
+		return false, conflict(call)
+	}
+	if call.id != "" {
+		if owner, taken := c.named[call.id]; taken {
+			if owner == call {
+				return false, conflict(call)
+			}
+			return false, call.finish(Failed, conflict(call))
+		}
+		c.named[call.id] = call
+	} else if _, taken := c.owned[call]; taken {
+		return false, conflict(call)
+	}
+	call.own(cancel)
+	c.owned[call] = struct{}{}
+	if expired || len(c.queue) > 0 || !c.fits(call) || !c.permitFree() {
+		return false, nil
+	}
+	c.charge(call, 1)
+	c.active++
+	return true, nil
+}
+
+func conflict(call *Call) error { return fmt.Errorf("%w: %s", ErrConflict, call.ID()) }
+
+// check refuses what waiting would not help.
+func (c *Controller) check(call *Call) error {
+	switch {
+	case call.tokens < 0:
+		return &ConfigError{Argument: "tokens", Problem: "must not be negative"}
+	case c.cfg.tokens == nil:
+		return nil
+	case !call.estimate:
+		return ErrNoTokenEstimate
+	case call.tokens > *c.cfg.tokens:
+		return &RequestExceedsTokenWindow{Tokens: call.tokens, Limit: *c.cfg.tokens}
+	}
+	return nil
 }
 
 // wait returns nil once the call has its share of the window and its permit.
@@ -118,7 +175,6 @@ func (c *Controller) wait(ctx context.Context, call *Call) error {
 func (c *Controller) dispatch() {
 	for len(c.queue) > 0 && c.ctx.Err() == nil {
 		head := c.queue[0]
-		c.refresh(c.cfg.now())
 		if !head.charged {
 			if !c.fits(head.call) {
 				c.sleepUntilRefresh()
@@ -128,7 +184,7 @@ func (c *Controller) dispatch() {
 			head.charged = true
 			head.call.enter(PhaseConcurrency)
 		}
-		if c.cfg.concurrency != nil && c.active >= *c.cfg.concurrency {
+		if !c.permitFree() {
 			return // release dispatches again
 		}
 		c.active++
@@ -138,7 +194,16 @@ func (c *Controller) dispatch() {
 	}
 }
 
+func (c *Controller) permitFree() bool {
+	return c.cfg.concurrency == nil || c.active < *c.cfg.concurrency
+}
+
+// fits reports whether the window of this moment has room for the call.
 func (c *Controller) fits(call *Call) bool {
+	if c.cfg.requests == nil && c.cfg.tokens == nil {
+		return true
+	}
+	c.refresh(c.cfg.now())
 	return (c.cfg.requests == nil || c.requests >= 1) && (c.cfg.tokens == nil || c.tokens >= call.tokens)
 }
 
@@ -148,37 +213,28 @@ func (c *Controller) charge(call *Call, sign int64) {
 	c.tokens -= sign * call.tokens
 }
 
-// own makes the call inspectable, or refuses it without owning it.
-func (c *Controller) own(call *Call) error {
-	if c.cfg.tokens != nil {
-		if !call.estimate {
-			return call.finish(Failed, ErrNoTokenEstimate)
-		}
-		if call.tokens > *c.cfg.tokens {
-			return call.finish(Failed, &RequestExceedsTokenWindow{Tokens: call.tokens, Limit: *c.cfg.tokens})
-		}
-	}
-	if call.tokens < 0 {
-		return call.finish(Failed, &ConfigError{Argument: "tokens", Problem: "must not be negative"})
-	}
+// release ends the ownership of an admitted call and gives its permit back. The
+// call is over by then; one that nobody concluded has been cancelled.
+func (c *Controller) release(call *Call) {
+	_ = call.finish(Cancelled, context.Canceled)
+	c.leave(call, true)
+}
+
+func (c *Controller) leave(call *Call, active bool) {
+	call.cancel(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ctx.Err() != nil {
-		return call.finish(Aborted, context.Cause(c.ctx))
+	delete(c.owned, call)
+	if call.id != "" {
+		delete(c.named, call.id)
 	}
-	conflict := fmt.Errorf("%w: %s", ErrConflict, call.id)
-	if call.State() != Pending {
-		return conflict // it has an owner or an end already, which this changes nothing of
+	if active {
+		c.active--
+		c.dispatch()
 	}
-	if owner, taken := c.owned[call.id]; taken {
-		if owner != call {
-			_ = call.finish(Failed, conflict)
-		}
-		return conflict
+	if len(c.owned) == 0 && c.ctx.Err() != nil {
+		close(c.empty)
 	}
-	call.enter(PhaseEnqueue)
-	c.owned[call.id] = call
-	return nil
 }
 
 // Close refuses new calls, aborts those that wait or run, and returns when their
@@ -203,6 +259,9 @@ func (c *Controller) shut(cause error) {
 		return
 	}
 	c.cancel(cause)
+	for call := range c.owned {
+		call.cancel(cause)
+	}
 	if len(c.owned) == 0 {
 		close(c.empty)
 	}

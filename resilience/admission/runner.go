@@ -88,7 +88,7 @@ func NewRunner(c *Controller, opts ...RunnerOption) (*Runner, error) {
 // [*DeadlineExceeded], or the original cancellation.
 func Invoke[T any](ctx context.Context, r *Runner, call *Call, attempt func(context.Context) (T, error)) (T, error) {
 	var value T
-	err := r.supervise(ctx, call, func(ctx context.Context, _ context.CancelCauseFunc) error {
+	err := r.supervise(ctx, call, func(ctx context.Context) error {
 		return r.attempts(ctx, call, func(ctx context.Context) (err error) {
 			value, err = attempt(ctx)
 			return err
@@ -116,7 +116,7 @@ var errAbandoned = fmt.Errorf("%w: the consumer stopped reading the stream", con
 func Stream[T any](ctx context.Context, r *Runner, call *Call, attempt func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		abandoned := false
-		err := r.supervise(ctx, call, func(ctx context.Context, cancel context.CancelCauseFunc) error {
+		err := r.supervise(ctx, call, func(ctx context.Context) error {
 			return r.attempts(ctx, call, func(ctx context.Context) error {
 				for chunk, err := range attempt(ctx) {
 					if err != nil {
@@ -125,7 +125,7 @@ func Stream[T any](ctx context.Context, r *Runner, call *Call, attempt func(cont
 					call.enter(PhaseStream)
 					if !yield(chunk, nil) {
 						abandoned = true
-						cancel(errAbandoned)
+						call.cancel(errAbandoned)
 						return errAbandoned
 					}
 					if bad, ok := any(chunk).(interface{ StreamError() error }); ok && bad.StreamError() != nil {
@@ -154,8 +154,8 @@ func afterOutput(call *Call, err error) error {
 }
 
 // supervise is the one life of a call: admitted, hooks around the work, concluded,
-// released. work gets a context that it may end itself.
-func (r *Runner) supervise(ctx context.Context, call *Call, work func(context.Context, context.CancelCauseFunc) error) error {
+// released.
+func (r *Runner) supervise(ctx context.Context, call *Call, work func(context.Context) error) error {
 	if call.State() == Pending {
 		call.enter(PhaseHook)
 		if err := r.hook(ctx, r.hooks.PreCreate, call, DefaultPreCreateCap); err != nil {
@@ -163,18 +163,16 @@ func (r *Runner) supervise(ctx context.Context, call *Call, work func(context.Co
 			return call.Err()
 		}
 	}
-	l, err := r.controller.acquire(ctx, call)
+	ctx, err := r.controller.acquire(ctx, call)
 	if err != nil {
 		return err
 	}
-	defer l.release()
-	ctx, cancel := context.WithCancelCause(l.ctx)
-	defer cancel(nil)
+	defer r.controller.release(call)
 
 	call.enter(PhaseHook)
 	err = r.hook(ctx, r.hooks.Pre, call, DefaultHookCap)
 	if err == nil {
-		err = work(ctx, cancel)
+		err = work(ctx)
 	}
 	if err == nil {
 		err = r.post(ctx, call)
@@ -199,14 +197,22 @@ func (r *Runner) attempts(ctx context.Context, call *Call, attempt func(context.
 			return last
 		}
 		call.enter(PhaseTransport)
-		capped, cancel := context.WithTimeout(ctx, r.attemptCap)
-		defer cancel()
-		last = attempt(capped)
+		last = r.attempt(ctx, attempt)
 		if last != nil && ctx.Err() == nil && call.Phase() != PhaseStream {
 			call.enter(PhaseRetryDelay)
 		}
 		return last
 	})
+}
+
+// attempt runs under the cap, unless the caller's deadline comes first anyway.
+func (r *Runner) attempt(ctx context.Context, attempt func(context.Context) error) error {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= r.attemptCap {
+		return attempt(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.attemptCap)
+	defer cancel()
+	return attempt(ctx)
 }
 
 func (r *Runner) post(ctx context.Context, call *Call) error {

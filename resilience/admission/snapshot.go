@@ -39,7 +39,7 @@ func (c *Controller) Owned() []*Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	calls := make([]*Call, 0, len(c.owned))
-	for _, call := range c.owned {
+	for call := range c.owned {
 		calls = append(calls, call)
 	}
 	return calls
