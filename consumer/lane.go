@@ -19,9 +19,9 @@ const (
 // lane is one tenant's share of the queue, as this worker sees it. The
 // scheduler's lock guards it, but for the fields of the turn.
 type lane struct {
-	token  string
-	tenant string
-	free   bool // the token is no tenant's: nothing there reaches a model
+	token   string
+	tenant  string
+	nobodys bool // the token is no tenant's: nothing there reaches a model
 
 	state     laneState
 	again     bool      // something arrived during the turn
@@ -59,19 +59,17 @@ type lane struct {
 const (
 	greedFirst  = 0.25
 	greedLeast  = 1.0 / 64
-	greedGrowth = 1.03
+	greedGrowth = 1.02
 
 	// spreadLeast is the random wait of the greediest; the least greedy waits
 	// up to 64 times as long.
 	spreadLeast = 10 * time.Millisecond
 )
 
-// share is how many of n allowed calls the lane takes in one turn, at least 1.
-func (l *lane) share(n int) int {
-	if n == Unlimited {
-		return n
-	}
-	return max(1, int(float64(n)*l.greed))
+// share is how many of n allowed calls the lane takes in one turn. A part of a
+// call is taken as a whole with that probability, u being uniform in [0,1).
+func (l *lane) share(n int, u float64) int {
+	return int(float64(n)*l.greed + u)
 }
 
 // spread is how much longer than until the given instant the lane waits.

@@ -59,8 +59,8 @@ func (s *lanes) lane(token string) *lane {
 	l := s.all[token]
 	if l == nil {
 		l = &lane{token: token, greed: greedFirst}
-		tenant, err := s.names.Tenant(s.names.Arrived(token))
-		l.tenant, l.free = tenant, err != nil
+		tenant, err := s.names.Tenant(s.names.LaneSubject(token))
+		l.tenant, l.nobodys = tenant, err != nil
 		s.all[token] = l
 	}
 	l.used = time.Now()

@@ -72,7 +72,7 @@ func quietFor(misses int, ackWait time.Duration) time.Duration {
 // entering. If it is none, the lane has been put where it will be heard of
 // again.
 func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
-	if l.free {
+	if l.nobodys {
 		return n, nil
 	}
 	now := time.Now()
@@ -115,8 +115,8 @@ func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
 		s.park(l, max(tenant.Wait, gatePoll)+l.spread(s.rand()), true)
 		return 0, errWaits
 	case tenant.Calls != Unlimited:
-		if n = min(n, l.share(tenant.Calls), tenant.Calls-l.entering); n <= 0 {
-			s.park(l, gatePoll, true)
+		if n = min(n, l.share(tenant.Calls, s.rand()), tenant.Calls-l.entering); n <= 0 {
+			s.park(l, gatePoll+l.spread(s.rand()), true)
 			return 0, errWaits
 		}
 	}
@@ -127,7 +127,7 @@ func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
 
 // leave is the opposite of being counted as entering.
 func (s *lanes) leave(l *lane, n int) {
-	if l.free || n == 0 {
+	if l.nobodys || n == 0 {
 		return
 	}
 	s.mu.Lock()

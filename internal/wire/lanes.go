@@ -52,6 +52,9 @@ const kindArrived = "arrived"
 // lanePrefix begins the name of every lane.
 func (n Names) lanePrefix() string { return n.bucket(kindChunks) + "_" }
 
+// LaneSubject is what a tenant's lane holds.
+func (n Names) LaneSubject(token string) string { return n.subject(kindChunks, token) }
+
 // Lane names the consumer for the chunks of a tenant's token. Tokens that
 // cannot be part of a name, or are too long for one, are hashed; "==" begins no
 // other token.
@@ -65,7 +68,7 @@ func (n Names) Lane(token string) string {
 
 // LaneConfig is the shape in which a lane is created.
 func (n Names) LaneConfig(token string, ackWait time.Duration) jetstream.ConsumerConfig {
-	c := queueConsumer(n.Lane(token), n.subject(kindChunks, token), ackWait)
+	c := queueConsumer(n.Lane(token), n.LaneSubject(token), ackWait)
 	c.Description = "Weirkeeper: chunks of one tenant"
 	c.MaxWaiting = laneWaiting
 	c.InactiveThreshold = laneIdle
@@ -213,5 +216,5 @@ func CheckLanes(ctx context.Context, js jetstream.JetStream, n Names) error {
 		return nil
 	}
 	// Any tenant would do: what is looked for takes all of them.
-	return findOverlap(ctx, js, n, n.subject(kindChunks, "=="))
+	return findOverlap(ctx, js, n, n.LaneSubject("=="))
 }
