@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-redis/redis_rate/v10"
@@ -22,9 +23,16 @@ const plenty = 1_000_000_000
 var errRefused = errors.New("refused")
 
 // ledgerOn is this project's: exact, by the server's clock.
-func ledgerOn(url string) contestant {
-	return contestant{"ledger", func(processes int) ([]admit, func() uint64, error) {
-		q := kvcache.Quota{Window: time.Minute, Requests: plenty}
+func ledgerOn(url string) contestant { return ledgerWith(url, "ledger", 1) }
+
+// ledgerWithoutSparesOn is how the ledger is while a window is more than half
+// used: it takes nothing ahead. Here it is kept from it by a quota that is
+// never the same again soon.
+func ledgerWithoutSparesOn(url string) contestant { return ledgerWith(url, "no spares", 1000) }
+
+func ledgerWith(url, name string, quotas uint64) contestant {
+	return contestant{name, func(processes int) ([]admit, func() uint64, error) {
+		var n atomic.Uint64
 		var admits []admit
 		var conns []*nats.Conn
 		for range processes {
@@ -34,6 +42,7 @@ func ledgerOn(url string) contestant {
 			}
 			conns = append(conns, nc)
 			admits = append(admits, func(ctx context.Context, key string) error {
+				q := kvcache.Quota{Window: time.Minute, Requests: plenty + int64(n.Add(1)%quotas)}
 				a, err := c.Admit(ctx, key, kvcache.Ask{Quota: q})
 				if err == nil && !a.Admitted {
 					err = errRefused

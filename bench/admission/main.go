@@ -70,7 +70,7 @@ func run(rounds int, each time.Duration) error {
 		return err
 	}
 	defer stop()
-	contestants := []contestant{ledgerOn(url), casOn(url)}
+	contestants := []contestant{ledgerOn(url), ledgerWithoutSparesOn(url), casOn(url)}
 	address, stopRedis, err := startRedis()
 	switch {
 	case err == nil:

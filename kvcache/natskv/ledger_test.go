@@ -387,6 +387,22 @@ func TestLedgerStreamThatWillNotDo(t *testing.T) {
 	require.NotErrorIs(t, err, kvcache.ErrUnavailable)
 }
 
+// Closing leaves nothing behind on the connection, which stays open.
+func TestLedgerR7CloseLeavesTheConnectionAlone(t *testing.T) {
+	t.Parallel()
+	js := connect(t, startServer(t).ClientURL())
+	before := js.Conn().NumSubscriptions()
+	c, err := natskv.Open(t.Context(), js, "close")
+	require.NoError(t, err)
+	for i := range 10 {
+		admit(t, c, fmt.Sprint("k", i), perMinute(1000))
+	}
+	require.Greater(t, js.Conn().NumSubscriptions(), before+9)
+	require.NoError(t, c.Close())
+	require.LessOrEqual(t, js.Conn().NumSubscriptions(), before+1, "the one for answers may stay")
+	require.True(t, js.Conn().IsConnected())
+}
+
 // The layout is documented: who reads the stream sees what was said, in order.
 func TestLedgerLayout(t *testing.T) {
 	t.Parallel()
