@@ -53,8 +53,17 @@ func (w written) expires(read func() (present bool)) {
 		case !present && end.Before(w.begin.Add(w.ttl)):
 			w.r.Fatalf("gone %v after the write, with a ttl of %v", end.Sub(w.begin), w.ttl)
 		case !present:
+			w.settle(grace)
 			return
 		}
+		w.r.tick(w.ttl)
+	}
+}
+
+// settle waits until whoever reads the cache, from whichever process, must agree
+// that the write has expired.
+func (w written) settle(grace time.Duration) {
+	for w.r.advance == nil && w.r.now().Before(w.end.Add(w.ttl+grace)) {
 		w.r.tick(w.ttl)
 	}
 }

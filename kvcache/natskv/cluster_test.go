@@ -16,6 +16,9 @@ import (
 
 // R12: three servers that each keep a copy. Reads go to whoever leads.
 func TestComplianceR3(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a cluster's whole suite; left out of -short")
+	}
 	t.Parallel()
 	servers := startCluster(t, 3)
 	js := make([]jetstream.JetStream, len(servers))
@@ -27,7 +30,7 @@ func TestComplianceR3(t *testing.T) {
 		comply(t, func(t *testing.T) kvcache.Cache {
 			// Leaders are spread over the servers, so some are near and some are not.
 			near := js[opened.Add(1)%3]
-			return open(t, near, natskv.WithReplicas(3), natskv.WithTimeout(20*time.Second))
+			return open(t, near, natskv.WithReplicas(3), patient)
 		})
 	})
 }
