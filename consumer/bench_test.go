@@ -21,7 +21,7 @@ import (
 // fetches, publishes and acknowledges, with the same number of goroutines.
 const benchSlots = 8
 
-func benchStreams(b *testing.B) (jetstream.JetStream, wire.Names) {
+func benchStreams(b *testing.B, tenants int) (jetstream.JetStream, wire.Names) {
 	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{StoreDir: b.TempDir()})
 	require.NoError(b, err)
 	nc, err := natsconn.Connect(b.Context(), natsconn.Options{URL: server.URL()})
@@ -36,15 +36,22 @@ func benchStreams(b *testing.B) (jetstream.JetStream, wire.Names) {
 	require.NoError(b, err)
 	require.NoError(b, wire.Ensure(b.Context(), js, names))
 	for i := range b.N {
-		_, err := js.PublishAsync(names.ChunkSubject("acme"), []byte(chunkJSON("d", i, fmt.Sprint("chunk ", i))))
+		_, err := js.PublishAsync(names.ChunkSubject(benchTenant(i%tenants)), []byte(chunkJSON("d", i, fmt.Sprint("chunk ", i))), jetstream.WithStallWait(patience))
 		require.NoError(b, err)
 	}
 	<-js.PublishAsyncComplete()
 	return js, names
 }
 
-func BenchmarkWorker(b *testing.B) {
-	js, names := benchStreams(b)
+func benchTenant(n int) string { return fmt.Sprint("tenant", n) }
+
+// BenchmarkWorker is one tenant, BenchmarkManyTenants the same number of chunks
+// over a thousand lanes: their making is in it.
+func BenchmarkWorker(b *testing.B)      { benchmarkWorker(b, 1) }
+func BenchmarkManyTenants(b *testing.B) { benchmarkWorker(b, 1000) }
+
+func benchmarkWorker(b *testing.B, tenants int) {
+	js, names := benchStreams(b, tenants)
 	done := make(chan struct{}, b.N)
 	x := extractorFunc(func() (extraction.Extraction, error) {
 		done <- struct{}{}
@@ -65,8 +72,8 @@ func BenchmarkWorker(b *testing.B) {
 }
 
 func BenchmarkBareLoop(b *testing.B) {
-	js, names := benchStreams(b)
-	c, err := wire.EnsureLane(b.Context(), js, names, "acme", 30*time.Second)
+	js, names := benchStreams(b, 1)
+	c, err := wire.EnsureLane(b.Context(), js, names, benchTenant(0), 30*time.Second, wire.LaneIdle)
 	require.NoError(b, err)
 	var next sync.Mutex
 	left := b.N
@@ -96,7 +103,7 @@ func BenchmarkBareLoop(b *testing.B) {
 					b.Error(err)
 					return
 				}
-				if _, err := js.Publish(b.Context(), names.ResultSubject("acme", chunk.DocumentID, chunk.Index), body); err != nil {
+				if _, err := js.Publish(b.Context(), names.ResultSubject(benchTenant(0), chunk.DocumentID, chunk.Index), body); err != nil {
 					b.Error(err)
 				}
 				if err := msg.DoubleAck(b.Context()); err != nil {

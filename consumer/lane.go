@@ -39,14 +39,16 @@ type lane struct {
 	misses   int       // turns in a row that found nothing
 	quiet    time.Time // until when the look at the stream leaves it alone
 	used     time.Time
+	entered  time.Time // the rotation
 
 	// Of the turn, of which a lane has one at a time.
 	consumer jetstream.Consumer // nil if not known to exist
-	opened   bool               // it existed before
 	ackWait  time.Duration
-	created  time.Time // when the server made the consumer
-	history  bool      // attempts of this tenant's messages may have been counted before that
-	trusted  trusted   // the tenant is not limited
+	lifetime time.Duration // without a pull, and nothing out
+	pulled   time.Time     // last
+	created  time.Time     // when the server made the consumer
+	history  bool          // attempts of this tenant's messages may have been counted before that
+	trusted  trusted       // the tenant is not limited
 }
 
 // Several workers see the same allowance at the same moment. If each pulled all

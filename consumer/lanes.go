@@ -33,11 +33,14 @@ type lanes struct {
 	working sync.WaitGroup
 	inHand  atomic.Int64
 	alive   atomic.Bool // the stream answers
+	crowded atomic.Bool // the stream has many consumers
 	server  trusted     // no circuit is in the way
 
 	mu       sync.Mutex
 	all      map[string]*lane // by token
-	ready    []*lane          // in the order of their turns
+	ready    []*lane          // in the order of their turns: the rotation
+	waiting  []*lane          // to enter the rotation
+	rotating int              // in ready, and having a turn
 	parked   parkedLanes
 	entering int           // of all lanes
 	closed   time.Time     // until when nobody has a turn
@@ -50,6 +53,13 @@ const (
 	// gatePoll is for allowance that has gone to chunks in hand which are just
 	// about to take it.
 	gatePoll = 5 * time.Millisecond
+	// Of many lanes with work, so many take turns for so long, then others do:
+	// a server with many lanes is slow, and one that is not pulled from for a
+	// while is gone.
+	rotationSize = 64
+	rotationTime = time.Second
+	// manyLanes is from when on lanes are made to go early.
+	manyLanes = 2 * rotationSize
 	// closedMost bounds how long nobody looks at a circuit that is open.
 	closedMost = time.Second
 )
@@ -91,10 +101,45 @@ func (s *lanes) wake(l *lane) {
 	}
 }
 
+// enqueue gives the lane a place in the rotation, or behind those who wait for
+// one. Called with the lock held.
 func (s *lanes) enqueue(l *lane) {
 	l.state = queued
+	s.waiting = append(s.waiting, l)
+	s.admit()
+	s.signal()
+}
+
+// another gives a lane that had a turn another one, in the rotation if it has not
+// been there for long or nobody else waits. Called with the lock held.
+func (s *lanes) another(l *lane, now time.Time) {
+	if len(s.waiting) > 0 && now.Sub(l.entered) > rotationTime {
+		s.enqueue(l)
+		return
+	}
+	l.state = queued
+	s.rotating++
 	s.ready = append(s.ready, l)
 	s.signal()
+}
+
+// leaveTurn makes room in the rotation after a turn.
+func (s *lanes) leaveTurn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rotating--
+	s.admit()
+	s.signal()
+}
+
+// admit fills the rotation. Called with the lock held.
+func (s *lanes) admit() {
+	for ; s.rotating < rotationSize && len(s.waiting) > 0; s.rotating++ {
+		l := s.waiting[0]
+		s.waiting[0], s.waiting = nil, s.waiting[1:]
+		l.entered = time.Now()
+		s.ready = append(s.ready, l)
+	}
 }
 
 func (s *lanes) park(l *lane, d time.Duration, throttled bool) {
@@ -183,7 +228,7 @@ func (s *lanes) pop(now time.Time) (l *lane, others int, wait time.Duration) {
 	case now.Before(s.closed):
 		return nil, 0, s.closed.Sub(now)
 	case len(s.ready) > 0:
-		l, s.ready = s.ready[0], s.ready[1:]
+		l, s.ready[0], s.ready = s.ready[0], nil, s.ready[1:]
 		l.state, l.again = pulling, false
 		l.turns++
 		return l, len(s.ready), 0

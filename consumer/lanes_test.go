@@ -233,7 +233,9 @@ func TestTheSharedConsumerOfAnEarlierVersion(t *testing.T) {
 	require.NoError(t, err)
 
 	r := w.start(failing())
-	require.Eventually(t, func() bool { return strings.Contains(r.Status().Problem, "weir_chunks of an earlier version is in use") }, patience, tick)
+	require.Eventually(t, func() bool {
+		return strings.Contains(r.Status().Problem, "weir_chunks of an earlier version is in use")
+	}, patience, tick)
 	require.False(t, r.Status().Ready())
 	pulls.Stop()
 	require.NoError(t, held.DoubleAck(t.Context()))

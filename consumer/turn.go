@@ -23,6 +23,7 @@ var (
 // turn pulls once from the lane. The n slots are its own.
 func (s *lanes) turn(ctx, work context.Context, l *lane, n int) {
 	k, err := s.allowed(ctx, l, n)
+	defer s.leaveTurn()
 	s.freeSlots(n - k)
 	if err != nil || k == 0 {
 		return
@@ -46,7 +47,7 @@ func (s *lanes) turn(ctx, work context.Context, l *lane, n int) {
 		s.park(l, backoffFor(l.misses, s.rand()), true)
 	case more || l.again:
 		l.misses = 0
-		s.enqueue(l)
+		s.another(l, time.Now())
 	case got == 0:
 		l.quiet = time.Now().Add(quietFor(l.misses, l.ackWait))
 		l.misses++
@@ -168,7 +169,9 @@ func (s *lanes) pull(ctx, work context.Context, l *lane, n int) (got int, more b
 		d.older = l.history && d.meta.Timestamp.Before(l.created)
 		s.start(work, l, d)
 	}
-	err = batch.Error()
+	if err = batch.Error(); err == nil {
+		l.pulled = time.Now()
+	}
 	if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) {
 		l.consumer = nil
 	}
@@ -177,7 +180,11 @@ func (s *lanes) pull(ctx, work context.Context, l *lane, n int) (got int, more b
 
 // open makes sure that the lane's consumer exists.
 func (s *lanes) open(ctx context.Context, l *lane) error {
-	c, err := wire.EnsureLane(ctx, s.js, s.names, l.token, s.ackWait)
+	lifetime := wire.LaneIdle
+	if s.crowded.Load() {
+		lifetime = wire.LaneIdleCrowded
+	}
+	c, err := wire.EnsureLane(ctx, s.js, s.names, l.token, s.ackWait, lifetime)
 	if err != nil {
 		return err
 	}
@@ -186,10 +193,10 @@ func (s *lanes) open(ctx context.Context, l *lane) error {
 	if err != nil {
 		return err
 	}
-	if l.opened && time.Since(info.Created) < healEvery {
+	if time.Since(l.pulled) < l.lifetime { // nobody but the server removes lanes that are in use
 		s.log.Warn("was missing and has been created again", "object", "consumer "+info.Name)
 	}
-	l.consumer, l.opened, l.created, l.history = c, true, info.Created, history
+	l.consumer, l.lifetime, l.created, l.history = c, info.Config.InactiveThreshold, info.Created, history
 	if l.ackWait = info.Config.AckWait; l.ackWait <= 0 {
 		l.ackWait = 30 * time.Second // the server's default
 	}

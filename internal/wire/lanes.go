@@ -16,11 +16,13 @@ import (
 // needed and removed by the server when nobody has used them for a while.
 
 const (
-	// laneIdle is after how long without a pull, and without a message that
-	// waits for its turn, the server removes a lane. Making it again takes
-	// milliseconds, and every lane makes every acknowledgement in its stream a
-	// little slower.
-	laneIdle = 5 * time.Minute
+	// LaneIdle is after how long without a pull, and without a message that is
+	// out or was put back, the server removes a lane. Making it again takes
+	// milliseconds.
+	LaneIdle = time.Minute
+	// LaneIdleCrowded is the same where there are many: every lane makes every
+	// acknowledgement in its stream a little slower.
+	LaneIdleCrowded = time.Second
 
 	// laneWaiting bounds the pulls that wait at one lane. They do not wait, so
 	// that this is only met by as many workers asking in the same instant.
@@ -67,11 +69,11 @@ func (n Names) Lane(token string) string {
 }
 
 // LaneConfig is the shape in which a lane is created.
-func (n Names) LaneConfig(token string, ackWait time.Duration) jetstream.ConsumerConfig {
+func (n Names) LaneConfig(token string, ackWait, idle time.Duration) jetstream.ConsumerConfig {
 	c := queueConsumer(n.Lane(token), n.LaneSubject(token), ackWait)
 	c.Description = "Weirkeeper: chunks of one tenant"
 	c.MaxWaiting = laneWaiting
-	c.InactiveThreshold = laneIdle
+	c.InactiveThreshold = idle
 	// Kept in files, every lane in use has a file written anew ten times a
 	// second. What memory loses when the server restarts is which messages are
 	// out and when the others are due: they are all delivered again at once.
@@ -81,13 +83,13 @@ func (n Names) LaneConfig(token string, ackWait time.Duration) jetstream.Consume
 
 // EnsureLane returns the lane of a token, made if it is missing. Errors are as
 // for [EnsureConsumer]; a consumer that is in the way is named.
-func EnsureLane(ctx context.Context, js jetstream.JetStream, n Names, token string, ackWait time.Duration) (jetstream.Consumer, error) {
-	want := n.LaneConfig(token, ackWait)
+func EnsureLane(ctx context.Context, js jetstream.JetStream, n Names, token string, ackWait, idle time.Duration) (jetstream.Consumer, error) {
+	want := n.LaneConfig(token, ackWait, idle)
 	object := fmt.Sprintf("consumer %s of stream %s", want.Durable, n.ChunkStream())
 	rctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	lane, err := js.CreateConsumer(rctx, n.ChunkStream(), want)
-	if errors.Is(err, jetstream.ErrConsumerExists) { // with another AckWait, such as
+	if errors.Is(err, jetstream.ErrConsumerExists) { // with other times, which stay
 		lane, err = js.Consumer(rctx, n.ChunkStream(), want.Durable)
 	}
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == codeFilterOverlap {
