@@ -16,6 +16,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/resilience"
+	"github.com/weirkeeper/weirkeeper/resilience/admission"
 )
 
 // engine is a worker with everything that protects the model from it.
@@ -23,10 +24,12 @@ type engine struct {
 	worker  *consumer.Worker
 	breaker *resilience.Breaker
 	limiter *resilience.Limiter
+	// admission is the line in which this process's model calls stand.
+	admission *admission.Controller
 }
 
-// newEngine is the one place where provider, breaker, limiter, retry, pipeline
-// and consumer are put together. changed hears of every transition of the
+// newEngine is the one place where provider, admission, breaker, limiter,
+// retry, pipeline and consumer are put together. changed hears of every transition of the
 // circuit that this process makes. Errors are mistakes in the flags.
 func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provider, flags engineFlags, config consumer.Config, changed func(resilience.Change)) (*engine, error) {
 	breaker, err := newBreaker(flags.circuitFlags, shared.circuit, config.Logger, changed)
@@ -44,7 +47,11 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	pipeline, err := extraction.NewPipeline(hardened.New(admitting{provider}, guard))
+	line, runner, err := newAdmission(flags.workFlags, config.Logger)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	pipeline, err := extraction.NewPipeline(hardened.New(admitting{provider}, guard, hardened.WithAdmission(runner)))
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +62,26 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	return &engine{worker, breaker, limiter}, nil
+	return &engine{worker, breaker, limiter, line}, nil
+}
+
+// newAdmission makes the line of this process: as many calls at a time as there
+// are chunks in work. An attempt may take as long as its chunk may, and never
+// longer than the model client waits.
+func newAdmission(flags workFlags, logger *slog.Logger) (*admission.Controller, *admission.Runner, error) {
+	line, err := admission.New(admission.WithConcurrency(int64(flags.Concurrency)), admission.WithQueueCapacity(flags.QueueCapacity))
+	if err != nil {
+		return nil, nil, err
+	}
+	runner, err := admission.NewRunner(line,
+		admission.WithAttemptCap(min(flags.ChunkDeadline, admission.DefaultAttemptCap)), admission.WithLogger(logger))
+	return line, runner, err
 }
 
 // close gives back what the engine itself has opened, and nothing that was
 // handed to it.
 func (e *engine) close() {
+	_ = e.admission.Close()
 	_ = e.limiter.Close()
 	_ = e.breaker.Close()
 }

@@ -155,6 +155,7 @@ func (f circuitFlags) check() error {
 // workFlags are how much a worker does at a time and how long it may take.
 type workFlags struct {
 	Concurrency   int           `group:"work" default:"8" help:"Chunks in work at a time."`
+	QueueCapacity int           `group:"work" default:"100" help:"Model calls that may wait in this process for one of the --concurrency places. The queue is first in, first out; who finds it full waits in front of it."`
 	MaxAttempts   int           `group:"work" default:"5" help:"Failed attempts, each with its retries, after which a chunk is dead-lettered."`
 	ChunkDeadline time.Duration `group:"work" default:"5m" help:"Longest time that one attempt at a chunk may take, waits included."`
 }
@@ -163,6 +164,8 @@ func (f workFlags) check() error {
 	switch {
 	case f.Concurrency < 1:
 		return errors.New("--concurrency must be positive")
+	case f.QueueCapacity < 1:
+		return errors.New("--queue-capacity must be positive")
 	case f.MaxAttempts < 1:
 		return errors.New("--max-attempts must be positive")
 	case f.ChunkDeadline <= 0:

@@ -9,18 +9,20 @@ import (
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/internal/health"
 	"github.com/weirkeeper/weirkeeper/resilience"
+	"github.com/weirkeeper/weirkeeper/resilience/admission"
 )
 
 // monitor answers what --listen is asked.
 type monitor struct {
-	worker   *consumer.Worker
-	breaker  *resilience.Breaker
-	watchdog *health.Watchdog
+	worker    *consumer.Worker
+	breaker   *resilience.Breaker
+	admission *admission.Controller
+	watchdog  *health.Watchdog
 }
 
-func newMonitor(worker *consumer.Worker, breaker *resilience.Breaker, flags workFlags) *monitor {
+func newMonitor(e *engine, flags workFlags) *monitor {
 	// All slots may be taken by chunks that need their whole deadline.
-	return &monitor{worker, breaker, health.NewWatchdog(flags.ChunkDeadline+time.Minute, nil)}
+	return &monitor{e.worker, e.breaker, e.admission, health.NewWatchdog(flags.ChunkDeadline+time.Minute, nil)}
 }
 
 func (m *monitor) config() health.Config {
@@ -55,12 +57,13 @@ func (m *monitor) ready() []string {
 
 // snapshot is what /snapshot answers.
 type snapshot struct {
-	Worker  consumer.Status      `json:"worker"`
-	Circuit *resilience.Snapshot `json:"circuit"` // null if the store does not answer
+	Worker    consumer.Status      `json:"worker"`
+	Admission admission.Snapshot   `json:"admission"`
+	Circuit   *resilience.Snapshot `json:"circuit"` // null if the store does not answer
 }
 
 func (m *monitor) snapshot(ctx context.Context) any {
-	answer := snapshot{Worker: m.worker.Status()}
+	answer := snapshot{Worker: m.worker.Status(), Admission: m.admission.Snapshot()}
 	if circuit, err := m.breaker.Snapshot(ctx); err == nil {
 		answer.Circuit = &circuit
 	}
@@ -69,7 +72,7 @@ func (m *monitor) snapshot(ctx context.Context) any {
 
 // metrics has no label that grows with the number of tenants or documents.
 func (m *monitor) metrics(ctx context.Context) []health.Metric {
-	status := m.worker.Status()
+	status, line := m.worker.Status(), m.admission.Snapshot()
 	outcomes := health.Metric{
 		Name: "weirkeeper_deliveries_total", Help: "Deliveries settled by this worker, by what they came to.",
 		Type: health.Counter, Label: "outcome",
@@ -82,6 +85,8 @@ func (m *monitor) metrics(ctx context.Context) []health.Metric {
 		gauge("weirkeeper_chunks_in_hand", "Chunks that this worker is working on.", float64(status.ChunksInHand)),
 		gauge("weirkeeper_documents_in_hand", "Raw documents that this worker is splitting.", float64(status.DocumentsInHand)),
 		gauge("weirkeeper_concurrency", "Chunks that this worker may work on at a time.", float64(status.Concurrency)),
+		gauge("weirkeeper_calls_queued", "Model calls of this worker that wait for their turn in it.", float64(line.Queued)),
+		gauge("weirkeeper_calls_active", "Model calls of this worker that had their turn and are not over, waits between retries included.", float64(line.Active)),
 		gauge("weirkeeper_connected", "1 if this worker is connected to NATS.", number(status.Connected)),
 		gauge("weirkeeper_consuming", "1 if the queues answer this worker.", number(status.Consuming)),
 		gauge("weirkeeper_draining", "1 if this worker was told to stop.", number(status.Draining)),

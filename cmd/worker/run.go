@@ -97,7 +97,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer engine.close()
-	stopListening, err := c.listen(newMonitor(engine.worker, engine.breaker, c.workFlags), logger)
+	stopListening, err := c.listen(newMonitor(engine, c.workFlags), logger)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func get(address, path string) (status int, body string) {
 func TestAWorkerTellsHowItIs(t *testing.T) {
 	fleetTest(t)
 	url, model, address := natsServer(t), modelServer(t), freeAddress(t)
-	w := worker(t, url, model, "--listen", address)
+	w := worker(t, url, model, "--listen", address, "--queue-capacity", "7", "--concurrency", "3")
 	eventually(t, "the worker is ready", func() bool {
 		status, _ := get(address, "/readyz")
 		return status == http.StatusOK
@@ -61,10 +61,18 @@ func TestAWorkerTellsHowItIs(t *testing.T) {
 
 	_, body = get(address, "/snapshot")
 	var told struct {
-		Worker  struct{ Connected, Consuming bool }
+		Worker    struct{ Connected, Consuming bool }
+		Admission struct {
+			Queued, Active   int
+			QueueCapacity    int `json:"queue_capacity"`
+			ConcurrencyLimit int `json:"concurrency_limit"`
+		}
 		Circuit struct{ State string }
 	}
 	require.NoError(t, json.Unmarshal([]byte(body), &told))
+	require.Equal(t, 7, told.Admission.QueueCapacity)
+	require.Equal(t, 3, told.Admission.ConcurrencyLimit)
+	require.Zero(t, told.Admission.Queued+told.Admission.Active)
 	require.True(t, told.Worker.Connected)
 	require.Equal(t, "closed", told.Circuit.State)
 	for _, secret := range []string{"Lovelace", "hidden-tenant", "hidden-document"} {
@@ -75,6 +83,9 @@ func TestAWorkerTellsHowItIs(t *testing.T) {
 	model.Default(modelserver.Behaviour{Hang: true})
 	require.Equal(t, 0, publisher(t, url, "publish", "--tenant", "a", writeFile(t, "b.txt", "Ada met Mary.")).code)
 	require.NoError(t, model.Await(t.Context(), func(s modelserver.Stats) bool { return s.InFlight == 1 }))
+	_, body = get(address, "/snapshot")
+	require.NoError(t, json.Unmarshal([]byte(body), &told))
+	require.Equal(t, 1, told.Admission.Active, "a call is under way")
 	require.NoError(t, w.cmd.Process.Signal(interrupt))
 	eventually(t, "the worker drains", func() bool {
 		status, body := get(address, "/readyz")
