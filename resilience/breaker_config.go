@@ -62,6 +62,9 @@ func DefaultBreakerConfig() BreakerConfig {
 	return BreakerConfig{Name: "default", FailureThreshold: 5, RecoveryTimeout: time.Minute, HalfOpenMaxCalls: 1}
 }
 
+// maxProbes bounds BreakerConfig.HalfOpenMaxCalls.
+const maxProbes = 100
+
 func (c *BreakerConfig) validate() error {
 	switch {
 	case c.Name == "":
@@ -70,7 +73,7 @@ func (c *BreakerConfig) validate() error {
 		return &ConfigError{"FailureThreshold", "must be positive"}
 	case c.RecoveryTimeout <= 0:
 		return &ConfigError{"RecoveryTimeout", "must be positive"}
-	case c.HalfOpenMaxCalls <= 0 || c.HalfOpenMaxCalls > 100:
+	case c.HalfOpenMaxCalls <= 0 || c.HalfOpenMaxCalls > maxProbes:
 		return &ConfigError{"HalfOpenMaxCalls", "must be between 1 and 100"}
 	case c.ProbeLease < 0:
 		return &ConfigError{"ProbeLease", "must not be negative"}

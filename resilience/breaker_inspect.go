@@ -1,7 +1,11 @@
 package resilience
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/kvcache"
@@ -109,4 +113,59 @@ func (b *Breaker) interpret(e *kvcache.Entry) State {
 			"circuit", b.cfg.Name, "key", e.Key, "value", e.Value)
 	}
 	return s
+}
+
+// StoredCircuit is a circuit that a cache holds something of.
+type StoredCircuit struct {
+	Name string
+	// Probes is for how many probes it has keys, at least 1: the
+	// [BreakerConfig.HalfOpenMaxCalls] that shows all that are held.
+	Probes int
+}
+
+// StoredCircuits finds the circuits among the keys of a cache, sorted by name. A
+// circuit that never failed has no keys.
+func StoredCircuits(prefix string, keys []string) []StoredCircuit {
+	probes := map[string]int{}
+	for _, key := range keys {
+		key, ours := strings.CutPrefix(key, prefix)
+		name, n, known := circuitOf(key)
+		if ours && known {
+			probes[name] = max(probes[name], n)
+		}
+	}
+	circuits := make([]StoredCircuit, 0, len(probes))
+	for name, n := range probes {
+		circuits = append(circuits, StoredCircuit{name, n})
+	}
+	slices.SortFunc(circuits, func(a, b StoredCircuit) int { return cmp.Compare(a.Name, b.Name) })
+	return circuits
+}
+
+// circuitOf takes a key apart: whose it is, and how many probes that circuit has
+// at least.
+func circuitOf(key string) (name string, probes int, ok bool) {
+	name, field, found := cutLast(key)
+	if !found {
+		return "", 0, false
+	}
+	for _, own := range circuitKeys("", 0) {
+		if own.Key == "."+field {
+			return name, 1, name != ""
+		}
+	}
+	n, err := strconv.Atoi(field)
+	name, word, _ := cutLast(name)
+	if err != nil || n < 0 || n >= maxProbes || word != "probe" {
+		return "", 0, false
+	}
+	return name, n + 1, name != ""
+}
+
+func cutLast(key string) (before, after string, found bool) {
+	dot := strings.LastIndexByte(key, '.')
+	if dot < 0 {
+		return key, "", false
+	}
+	return key[:dot], key[dot+1:], true
 }

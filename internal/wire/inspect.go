@@ -1,0 +1,46 @@
+package wire
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Inspect looks at what [Ensure] would look at and creates nothing. It returns
+// the objects that are missing; what exists is judged as by Ensure.
+func Inspect(ctx context.Context, js jetstream.JetStream, n Names) (missing []string, err error) {
+	if n.ns == "" {
+		return nil, &NamespaceError{}
+	}
+	for _, want := range n.Streams() {
+		have, err := streamConfig(ctx, js, want.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			missing = append(missing, "stream "+want.Name)
+			continue
+		}
+		if err != nil {
+			return missing, accessError(js, "stream "+want.Name, "STREAM.INFO."+want.Name, err)
+		}
+		if err := checkStream(want, have); err != nil {
+			return missing, err
+		}
+	}
+	have, err := BucketExists(ctx, js, n.LimitsBucket())
+	if err == nil && !have {
+		missing = append(missing, "bucket "+n.LimitsBucket())
+	}
+	return missing, err
+}
+
+// BucketExists reports whether there is a KeyValue bucket of that name.
+func BucketExists(ctx context.Context, js jetstream.JetStream, bucket string) (bool, error) {
+	_, err := streamConfig(ctx, js, "KV_"+bucket)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, accessError(js, "bucket "+bucket, "STREAM.INFO.KV_"+bucket, err)
+	}
+	return true, nil
+}
