@@ -28,6 +28,7 @@ Exit codes: 0 done, 1 failed, 2 refused (command, settings or input),
 type commands struct {
 	Run     runCommand     `cmd:"" default:"withargs" help:"Work until told to stop (the default)."`
 	Try     tryCommand     `cmd:"" set:"loglevel=warn" help:"Extract files here and now, print the graph and exit. Needs no server."`
+	Check   checkCommand   `cmd:"" set:"loglevel=error" help:"Prove that NATS, the model, limits, circuit and retries work, one line each."`
 	Version versionCommand `cmd:"" help:"Say which build this is."`
 }
 

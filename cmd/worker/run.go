@@ -31,7 +31,7 @@ type runCommand struct {
 	fleetFlags  `embed:""`
 
 	natsflags.Flags `embed:""`
-	Cache           string  `group:"nats" default:"nats" enum:"nats,memory" help:"Where limits, circuit and attempts are kept: nats (shared by the fleet) or memory (this process alone)."`
+	storeFlags      `embed:""`
 	Embedded        bool    `group:"nats" help:"Start a NATS server in this process, on the port of --nats-url, for this machine only."`
 	StoreDir        string  `group:"nats" placeholder:"DIR" help:"Where the embedded server keeps its files. Default: ./weirkeeper-data."`
 	Listen          *string `group:"log" empty:"nowhere" placeholder:"HOST:PORT" help:"Where /healthz, /readyz, /metrics and /snapshot are served; empty for nowhere. Default: 127.0.0.1:9464, or nowhere if that is taken."`
@@ -81,7 +81,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	shared := memoryStores()
-	if c.Cache == "nats" {
+	if !c.inMemory() {
 		shared, err = natsStores(ctx, js, names)
 	}
 	if err != nil {

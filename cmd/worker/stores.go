@@ -12,6 +12,13 @@ import (
 	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 )
 
+// storeFlags choose the stores.
+type storeFlags struct {
+	Cache string `group:"nats" default:"nats" enum:"nats,memory" help:"Where limits, circuit and attempts are kept: nats (shared by the fleet) or memory (this process alone)."`
+}
+
+func (f storeFlags) inMemory() bool { return f.Cache == "memory" }
+
 // stores is where limits, circuit and attempts are kept.
 type stores struct {
 	circuit  kvcache.KeyValue
@@ -35,7 +42,7 @@ func natsStores(ctx context.Context, js jetstream.JetStream, names wire.Names) (
 			_ = cache.Close()
 		}
 	}
-	for _, bucket := range []string{names.CircuitBucket(), names.RateLimitBucket(), names.AttemptsBucket()} {
+	for _, bucket := range sharedBuckets(names) {
 		cache, err := natskv.Open(ctx, js, bucket)
 		if err != nil {
 			closeAll()
@@ -47,4 +54,9 @@ func natsStores(ctx context.Context, js jetstream.JetStream, names wire.Names) (
 		opened = append(opened, cache)
 	}
 	return stores{circuit: opened[0], limits: opened[1], attempts: opened[2], close: closeAll}, nil
+}
+
+// sharedBuckets are those of natsStores, in the order of its fields.
+func sharedBuckets(names wire.Names) []string {
+	return []string{names.CircuitBucket(), names.RateLimitBucket(), names.AttemptsBucket()}
 }

@@ -61,9 +61,7 @@ func (n Names) rights(api, probe string) []*nats.Msg {
 	broken := func(request string) {
 		all = append(all, &nats.Msg{Subject: api + request, Data: []byte("{")})
 	}
-	stored := func(subject string) {
-		all = append(all, &nats.Msg{Subject: subject, Header: nats.Header{nats.ExpectedStreamHdr: {nowhere}}})
-	}
+	stored := func(subject string) { all = append(all, refusable(subject)) }
 	var streams []string
 	for _, s := range n.Streams() {
 		streams = append(streams, s.Name)
@@ -90,6 +88,17 @@ func (n Names) rights(api, probe string) []*nats.Msg {
 	stored("$KV." + n.AttemptsBucket() + "." + probe)
 	stored("$LEDGER." + n.RateLimitBucket() + "." + probe)
 	return all
+}
+
+// refusable is a message that no stream takes.
+func refusable(subject string) *nats.Msg {
+	return &nats.Msg{Subject: subject, Header: nats.Header{nats.ExpectedStreamHdr: {nowhere}}}
+}
+
+// MayPublish reports whether this connection may publish to a subject of a
+// stream. Nothing is stored.
+func MayPublish(ctx context.Context, nc *nats.Conn, subject string) bool {
+	return mayAsk(ctx, nc, refusable(subject))
 }
 
 // mayAsk reports whether a message reaches the server: any answer will do, also

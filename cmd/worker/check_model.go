@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+)
+
+// checkText is what models are asked about.
+const checkText = "Ada Lovelace met Charles Babbage in London."
+
+// checkModel asks one question the way a worker does: with the key, the model and
+// the response format.
+func (u *checkup) checkModel(ctx context.Context) (string, error) {
+	pipeline, err := extraction.NewPipeline(u.provider)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, u.flags.ChunkDeadline)
+	defer cancel()
+	begun := time.Now()
+	found, err := pipeline.Extract(ctx, u.probe, extraction.Chunk{Text: checkText})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "", advise(fmt.Errorf("%s: no answer within --chunk-deadline: %w", u.provider.Model(), err), "give it longer, or use a smaller model")
+	}
+	if err != nil {
+		return "", advise(fmt.Errorf("%s: %w", u.provider.Model(), err), u.cure(err))
+	}
+	detail := fmt.Sprintf("%s found %d entities and %s in %s", found.Model, len(found.Entities), cli.Count(len(found.Relationships), "relationship"),
+		time.Since(begun).Round(10*time.Microsecond))
+	switch found.OutputMode {
+	case "json_schema":
+		detail += "; response_format json_schema"
+	case "json_object", "text":
+		detail += "; the server does not support response_format json_schema, so answers come as " + found.OutputMode + " and are checked all the same"
+	}
+	return detail, nil
+}
+
+// cure says what to do about an error of the model.
+func (u *checkup) cure(err error) string {
+	failed, ok := errors.AsType[*extraction.ProviderError](err)
+	if !ok {
+		return "look at the log of the model server"
+	}
+	switch failed.Kind {
+	case extraction.KindAuth:
+		return "give a key that the server accepts, in OPENAI_API_KEY"
+	case extraction.KindQuota:
+		return "top up the account, or use another key"
+	case extraction.KindUnavailable:
+		return "start the model server, or correct --openai-base-url (it goes up to and including /v1)"
+	case extraction.KindRateLimited:
+		return "wait and check again; set --rpm to what the server allows"
+	case extraction.KindInvalidRequest:
+		return "name a model that the server has with --model, and check that --openai-base-url goes up to and including /v1"
+	case extraction.KindContextTooLong, extraction.KindTruncated:
+		return "choose another --max-tokens, or a model with a larger context"
+	}
+	return "use a model that can answer in JSON: this one reads and writes, but not what is asked for"
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
+)
+
+// checkup is one run of `worker check`: what a check has opened the later ones
+// use.
+type checkup struct {
+	flags    *checkCommand
+	names    wire.Names
+	provider extraction.Provider
+	logger   *slog.Logger
+	probe    string // begins every name that the checks use
+
+	conn *nats.Conn // from the check nats on
+	js   jetstream.JetStream
+}
+
+// newProbe is a name that nobody else uses.
+func newProbe() string { return "check-" + strings.ToLower(rand.Text()[:12]) }
+
+// other is a second tenant.
+func (u *checkup) other() string { return u.probe + "-b" }
+
+func (u *checkup) close() {
+	if u.conn != nil {
+		u.conn.Close()
+	}
+}
+
+// Names of checks that others need.
+const (
+	checkNATS      = "nats"
+	checkJetStream = "jetstream"
+	checkBuckets   = "buckets"
+)
+
+// checks are in the order in which a worker would meet what they are about.
+func (u *checkup) checks() []check {
+	store := checkBuckets
+	if u.flags.inMemory() {
+		store = ""
+	}
+	return []check{
+		{checkNATS, "", u.checkNATS},
+		{checkJetStream, checkNATS, u.checkJetStream},
+		{"rights", checkJetStream, u.checkRights},
+		{"streams", checkJetStream, u.checkStreams},
+		{checkBuckets, checkJetStream, u.checkBuckets},
+		{"model", "", u.checkModel},
+		{"limiter", store, u.checkLimiter},
+		{"breaker", store, u.checkBreaker},
+		{"permanent", "", u.checkPermanent},
+	}
+}
+
+func (u *checkup) checkNATS(ctx context.Context) (string, error) {
+	conn, err := u.flags.Connect(ctx, "weirkeeper check", u.logger)
+	switch {
+	case cli.ExitCode(err) == cli.ExitUsage:
+		return "", advise(err, "give credentials that this server accepts, with --nats-creds, --nats-nkey, --tls-cert or in --nats-url")
+	case err != nil:
+		return "", advise(err, "start a NATS server with JetStream there (nats-server -js), or name another with --nats-url")
+	}
+	js, err := jetstream.New(conn)
+	if err != nil {
+		conn.Close()
+		return "", err
+	}
+	u.conn, u.js = conn, js
+	rtt, err := conn.RTT()
+	if err != nil {
+		return "", advise(err, "the server does not answer a ping: look at its log")
+	}
+	return fmt.Sprintf("%s, nats-server %s, answers in %s", withoutUser(conn.ConnectedUrlRedacted()), conn.ConnectedServerVersion(), rtt.Round(10*time.Microsecond)), nil
+}
+
+// withoutUser leaves user and password out of a URL.
+func withoutUser(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return "connected"
+	}
+	u.User = nil
+	return u.String()
+}
+
+// checkJetStream asks the question that a worker asks first.
+func (u *checkup) checkJetStream(ctx context.Context) (string, error) {
+	if version := u.conn.ConnectedServerVersion(); !recent(version) {
+		return "", advise(fmt.Errorf("nats-server %s cannot keep a circuit that is shared: it knows no atomic batches", version), "use nats-server 2.12 or later")
+	}
+	if _, err := wire.BucketExists(ctx, u.js, u.names.CircuitBucket()); err != nil {
+		return "", advise(err, "enable JetStream in the server (-js) and for the account, and grant the right that is named")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	account, err := u.js.AccountInfo(ctx)
+	if err != nil || account.Limits.MaxStore <= 0 {
+		return "enabled", nil // what is used is for information; a worker can do without
+	}
+	used, most := account.Store, uint64(account.Limits.MaxStore)
+	detail := fmt.Sprintf("enabled, %d of %d MiB on disk used", used>>20, most>>20)
+	if used >= most {
+		return "", advise(errors.New("JetStream is full: "+detail), "raise the account's limit, or purge what is no longer needed")
+	}
+	return detail, nil
+}
+
+// recent reports a version of at least 2.12; one that cannot be read is given
+// the benefit of the doubt.
+func recent(version string) bool {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 {
+		return true
+	}
+	major, err1 := strconv.Atoi(parts[0])
+	minor, err2 := strconv.Atoi(parts[1])
+	return err1 != nil || err2 != nil || major > 2 || major == 2 && minor >= 12
+}
+
+func (u *checkup) checkRights(ctx context.Context) (string, error) {
+	missing, err := wire.MissingRights(ctx, u.js, u.names, u.probe)
+	if err != nil {
+		return "", err
+	}
+	if len(missing) > 0 {
+		return "", advise(errors.New("may not "+strings.Join(missing, ", nor ")), "grant this user what docs/wire.md lists under Who creates what")
+	}
+	return "may do all that a worker does", nil
+}
+
+func (u *checkup) checkStreams(ctx context.Context) (string, error) {
+	missing, err := wire.Inspect(ctx, u.js, u.names)
+	if err == nil && !slices.Contains(missing, "stream "+u.names.ChunkStream()) {
+		err = wire.CheckLanes(ctx, u.js, u.names)
+	}
+	if err != nil {
+		return "", advise(err, "put that right by hand: Weirkeeper never changes a stream that exists")
+	}
+	return shape(missing), nil
+}
+
+// checkBuckets opens those that exist, as a worker would.
+func (u *checkup) checkBuckets(ctx context.Context) (string, error) {
+	if u.flags.inMemory() {
+		return "none needed: limits, circuit and attempts are kept in each process (--cache memory)", nil
+	}
+	var missing []string
+	for _, bucket := range sharedBuckets(u.names) {
+		exists, err := wire.BucketExists(ctx, u.js, bucket)
+		if err != nil {
+			return "", advise(err, "grant the right that is named")
+		}
+		if !exists {
+			missing = append(missing, "bucket "+bucket)
+			continue
+		}
+		cache, err := natskv.Open(ctx, u.js, bucket)
+		if err != nil {
+			return "", advise(err, "change or remove that stream, or use another --namespace")
+		}
+		_ = cache.Close()
+	}
+	return shape(missing), nil
+}
+
+// shape says that what exists will do.
+func shape(missing []string) string {
+	if len(missing) == 0 {
+		return "as a worker needs them"
+	}
+	return strings.Join(missing, ", ") + " not there yet: the first worker makes what is missing"
+}
