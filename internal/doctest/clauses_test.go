@@ -51,6 +51,5 @@ func TestPromisesHaveTests(t *testing.T) {
 
 // notYet are the promises that the page itself says are not kept yet.
 var notYet = map[string]bool{
-	"R32": true, // worker check
 	"R36": true, // the domain classifier
 }

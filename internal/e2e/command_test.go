@@ -192,6 +192,7 @@ func TestHelpNamesEveryFlagOfTheContract(t *testing.T) {
 			"provider", "openai-base-url", "openai-api-key", "model", "max-tokens", "rpm", "window", "tpm", "max-retries", "initial-delay",
 			"multiplier", "max-delay", "jitter", "failure-threshold", "recovery-timeout", "half-open-max-calls", "circuit", "max-attempts",
 			"concurrency", "queue-capacity", "chunk-deadline", "ack-wait", "drain-timeout", "listen", "log-format", "log-level", "config"},
+		"worker check":      {"json", "cache", "provider", "rpm", "max-retries", "chunk-deadline", "nats-url", "namespace", "log-level", "config"},
 		"worker try":        {"format", "timeout", "provider", "rpm", "chunk-size"},
 		"publisher publish": {"tenant", "document", "chunk-size", "chunk-overlap", "wait", "timeout", "dry-run", "json", "nats-url", "config"},
 		"publisher status":  {"tenant", "json", "nats-url"},
