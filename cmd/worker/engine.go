@@ -14,6 +14,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/extraction/openai"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/limits"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/resilience"
 	"github.com/weirkeeper/weirkeeper/resilience/admission"
@@ -26,6 +27,7 @@ type engine struct {
 	limiter *resilience.Limiter
 	// admission is the line in which this process's model calls stand.
 	admission *admission.Controller
+	unfollow  func() // the limits of single tenants
 }
 
 // newEngine is the one place where provider, admission, breaker, limiter,
@@ -36,7 +38,8 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	limiter, err := resilience.NewLimiter(resilience.LimiterConfig{Cache: shared.limits, Limits: flags.limits()})
+	granted := limits.NewFollower(js, config.Names, flags.limits(), config.Logger)
+	limiter, err := resilience.NewLimiter(resilience.LimiterConfig{Cache: shared.limits, Limits: flags.limits(), LimitsFor: granted.For})
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -62,7 +65,7 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	return &engine{worker, breaker, limiter, line}, nil
+	return &engine{worker, breaker, limiter, line, follow(granted, worker.Recheck, config.Logger)}, nil
 }
 
 // newAdmission makes the line of this process: as many calls at a time as there
@@ -81,6 +84,7 @@ func newAdmission(flags workFlags, logger *slog.Logger) (*admission.Controller, 
 // close gives back what the engine itself has opened, and nothing that was
 // handed to it.
 func (e *engine) close() {
+	e.unfollow()
 	_ = e.admission.Close()
 	_ = e.limiter.Close()
 	_ = e.breaker.Close()

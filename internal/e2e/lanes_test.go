@@ -128,3 +128,25 @@ func TestADeadServerIsLeftAlone(t *testing.T) {
 	require.Zero(t, c.messages("WEIR_DEAD"))
 	t.Logf("%d calls until the circuit was open, 3 probes in %v; deliveries per chunk %.2f", first, probes, float64(c.deliveries("acme"))/200)
 }
+
+// Limits that an operator grants a tenant are followed by a running fleet, up and
+// down.
+func TestAFleetFollowsATenantsLimits(t *testing.T) {
+	fleetTest(t)
+	url, model := natsServer(t), modelServer(t)
+	c := ready(t, url, model, 2, "--rpm", "5", "--window", "60s")
+	c.backlog("acme", 200)
+	eventually(t, "the flags' limit is used up", func() bool { return model.Stats().Requests == 5 })
+	bucket, err := c.js.KeyValue(t.Context(), "weir_limits")
+	require.NoError(t, err)
+	_, err = bucket.PutString(t.Context(), "acme", `{"rpm":60}`)
+	require.NoError(t, err)
+	granted := time.Now()
+	require.NoError(t, model.Await(t.Context(), func(s modelserver.Stats) bool { return s.Requests > 5 }))
+	t.Logf("followed after %v", time.Since(granted))
+	require.Less(t, time.Since(granted), 2*time.Second+soon)
+	eventually(t, "the new limit is used up", func() bool { return model.Stats().Requests == 60 })
+	_, err = bucket.PutString(t.Context(), "acme", `not JSON`)
+	require.NoError(t, err)
+	require.Never(t, func() bool { return model.Stats().Requests > 60 }, 2*time.Second, 50*time.Millisecond)
+}
