@@ -28,6 +28,7 @@ const (
 	envServer   = "FLEETTEST_SERVER"
 	envProbes   = "FLEETTEST_PROBES"
 	envRecovery = "FLEETTEST_RECOVERY"
+	envLease    = "FLEETTEST_LEASE"
 )
 
 const bucket = "circuit"
@@ -57,7 +58,11 @@ func child() error {
 	if err != nil {
 		return err
 	}
-	breaker, err := openBreaker(conn, probes, recovery)
+	lease, err := time.ParseDuration(os.Getenv(envLease))
+	if err != nil {
+		return err
+	}
+	breaker, err := openBreaker(conn, probes, recovery, lease)
 	if err != nil {
 		return err
 	}
@@ -87,9 +92,8 @@ func child() error {
 	return nil
 }
 
-// openBreaker joins the fleet's circuit: threshold 100, leases as long as the
-// recovery timeout.
-func openBreaker(conn *nats.Conn, probes int, recovery time.Duration) (*resilience.Breaker, error) {
+// openBreaker joins the fleet's circuit, whose threshold is 100.
+func openBreaker(conn *nats.Conn, probes int, recovery, lease time.Duration) (*resilience.Breaker, error) {
 	js, err := jetstream.New(conn)
 	if err != nil {
 		return nil, err
@@ -99,7 +103,7 @@ func openBreaker(conn *nats.Conn, probes int, recovery time.Duration) (*resilien
 		return nil, err
 	}
 	return resilience.NewBreaker(resilience.BreakerConfig{
-		Cache: cache, Name: "model", FailureThreshold: 100, RecoveryTimeout: recovery, HalfOpenMaxCalls: probes,
+		Cache: cache, Name: "model", FailureThreshold: 100, RecoveryTimeout: recovery, HalfOpenMaxCalls: probes, ProbeLease: lease,
 	})
 }
 
