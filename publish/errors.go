@@ -64,3 +64,22 @@ func (e *WaitError) Error() string {
 }
 
 func (e *WaitError) Unwrap() error { return e.Err }
+
+// NoLetterError: there is no dead letter with that sequence, any more or yet.
+type NoLetterError struct {
+	Sequence uint64
+}
+
+func (e *NoLetterError) Error() string { return fmt.Sprintf("there is no dead letter %d", e.Sequence) }
+
+// SupersededError: the chunk of a dead letter has a result of a later version of
+// its document, which a replay would replace by the earlier one. Remove the
+// letter, or publish the version that is wanted.
+type SupersededError struct {
+	DocumentID string
+	Index      int
+}
+
+func (e *SupersededError) Error() string {
+	return fmt.Sprintf("chunk %d of document %q has a result of a later version", e.Index, e.DocumentID)
+}

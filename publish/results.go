@@ -14,10 +14,6 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
-// maxDeadBody bounds a dead letter's body once it is unpacked, in bytes: far
-// above any chunk.
-const maxDeadBody = 64 << 20
-
 // Reader reads what the fleet has done for one tenant.
 type Reader struct {
 	js     jetstream.JetStream
@@ -126,7 +122,7 @@ func (r *Reader) deadLetters(ctx context.Context, from uint64) iter.Seq2[stored[
 			if err != nil {
 				continue // somebody else's message: not a dead letter of the fleet
 			}
-			if !yield(stored[Dead]{r.identify(letter, msg), meta.Sequence.Stream, letter.FailedAt}, nil) {
+			if !yield(stored[Dead]{identify(r.names, r.tenant, letter, &nats.Msg{Header: msg.Headers(), Data: msg.Data()}), meta.Sequence.Stream, letter.FailedAt}, nil) {
 				return
 			}
 		}
@@ -134,16 +130,15 @@ func (r *Reader) deadLetters(ctx context.Context, from uint64) iter.Seq2[stored[
 }
 
 // identify adds whose chunk it was, as far as the body tells.
-func (r *Reader) identify(letter wire.DeadLetter, msg jetstream.Msg) Dead {
+func identify(names wire.Names, tenant string, letter wire.DeadLetter, msg *nats.Msg) Dead {
 	dead := Dead{DeadLetter: letter}
-	original := &nats.Msg{Header: msg.Headers(), Data: msg.Data()}
-	body, cut, err := wire.DeadLetterBody(original, maxDeadBody)
+	body, cut, err := wire.DeadLetterBody(msg, wire.MaxUnpackedBytes)
 	if err != nil || cut {
 		return dead
 	}
 	var chunk extraction.Chunk
-	if letter.OriginSubject == r.names.DocumentSubject(r.tenant) {
-		doc, err := wire.DecodeDocument(original.Header, body)
+	if letter.OriginSubject == names.DocumentSubject(tenant) {
+		doc, err := wire.DecodeDocument(msg.Header, body)
 		if err != nil {
 			return dead
 		}

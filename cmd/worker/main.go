@@ -26,10 +26,12 @@ Exit codes: 0 done, 1 failed, 2 refused (command, settings or input),
 3 finished but some chunks were dead-lettered, 4 timed out.`
 
 type commands struct {
-	Run     runCommand     `cmd:"" default:"withargs" help:"Work until told to stop (the default)."`
-	Try     tryCommand     `cmd:"" set:"loglevel=warn" help:"Extract files here and now, print the graph and exit. Needs no server."`
-	Check   checkCommand   `cmd:"" set:"loglevel=error" help:"Prove that NATS, the model, limits, circuit and retries work, one line each."`
-	Version versionCommand `cmd:"" help:"Say which build this is."`
+	Run     runCommand      `cmd:"" default:"withargs" help:"Work until told to stop (the default)."`
+	Try     tryCommand      `cmd:"" set:"loglevel=warn" help:"Extract files here and now, print the graph and exit. Needs no server."`
+	Check   checkCommand    `cmd:"" set:"loglevel=error" help:"Prove that NATS, the model, limits, circuit and retries work, one line each."`
+	Circuit circuitCommands `cmd:"" set:"loglevel=error" help:"See the fleet's circuits, open and close them."`
+	Dead    deadCommands    `cmd:"" set:"loglevel=error" help:"See what was set aside, and send it again."`
+	Version versionCommand  `cmd:"" help:"Say which build this is."`
 }
 
 type versionCommand struct{}

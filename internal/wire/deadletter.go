@@ -139,6 +139,10 @@ func ownHeader(key string) bool {
 	return false
 }
 
+// MaxUnpackedBytes bounds the body of a dead letter once it is unpacked: far above
+// any chunk, and anything that a server takes in one message.
+const MaxUnpackedBytes = 64 << 20
+
 // DeadLetterBody is the body of the original message. cut is true if its end
 // was lost because it did not fit.
 func DeadLetterBody(msg *nats.Msg, maxBytes int64) (body []byte, cut bool, err error) {

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/publish"
+)
+
+type deadCommands struct {
+	List   deadListCommand   `cmd:"" help:"List what was set aside, with the reason."`
+	Show   deadShowCommand   `cmd:"" help:"Show one dead letter, with the original's text."`
+	Replay deadReplayCommand `cmd:"" help:"Send what was set aside once more."`
+}
+
+// letterFlags choose dead letters.
+type letterFlags struct {
+	Tenant    string        `placeholder:"NAME" help:"Only this tenant's. Default: everybody's."`
+	Kind      string        `placeholder:"KIND" help:"Only those set aside for this reason, such as refused or attempts_exhausted."`
+	OlderThan time.Duration `placeholder:"DURATION" help:"Only those set aside longer ago than this, such as 24h."`
+	NewerThan time.Duration `placeholder:"DURATION" help:"Only those set aside within this time."`
+}
+
+func (f letterFlags) filter(now time.Time) (publish.LetterFilter, error) {
+	filter := publish.LetterFilter{Tenant: f.Tenant, Kind: f.Kind}
+	switch {
+	case f.Kind != "" && !wire.IsDeadKind(f.Kind):
+		return filter, cli.Usage(fmt.Errorf("--kind %s: there is no such kind of dead letter; docs/wire.md lists them", cli.Printable(f.Kind)))
+	case f.OlderThan < 0, f.NewerThan < 0:
+		return filter, cli.Usage(errors.New("--older-than and --newer-than must not be negative"))
+	}
+	if f.OlderThan > 0 {
+		filter.Before = now.Add(-f.OlderThan)
+	}
+	if f.NewerThan > 0 {
+		filter.After = now.Add(-f.NewerThan)
+	}
+	return filter, nil
+}
+
+type deadListCommand struct {
+	letterFlags   `embed:""`
+	operatorFlags `embed:""`
+}
+
+func (c *deadListCommand) Run(ctx context.Context, streams cli.Streams) error {
+	filter, err := c.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	s, err := c.open(ctx, streams)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	letters := []publish.Letter{}
+	for letter, err := range publish.Letters(ctx, s.js, s.names, filter) {
+		if err != nil {
+			return err
+		}
+		letter.Message = nil // bodies are not listed, and there may be many
+		letters = append(letters, letter)
+	}
+	if c.JSON {
+		return cli.WriteJSON(streams.Out, letters)
+	}
+	table := tabwriter.NewWriter(streams.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "LETTER\tTENANT\tKIND\tCHUNK\tFAILED\tATTEMPTS\tREPLAYED\tERROR")
+	for _, l := range letters {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", l.Sequence, cli.Printable(l.Tenant), l.Kind, chunkShown(l),
+			l.FailedAt.UTC().Format(time.RFC3339), l.Attempts, len(l.Replayed), cli.Printable(l.Error))
+	}
+	return table.Flush()
+}
+
+// chunkShown is "document/index", or - if the message was no chunk.
+func chunkShown(l publish.Letter) string {
+	switch {
+	case l.DocumentID == "":
+		return "-"
+	case l.ChunkID == "":
+		return cli.Printable(l.DocumentID)
+	}
+	return fmt.Sprintf("%s/%d", cli.Printable(l.DocumentID), l.Index)
+}
+
+type deadShowCommand struct {
+	Letter uint64 `arg:"" help:"Number of the dead letter, as worker dead list has it."`
+
+	operatorFlags `embed:""`
+}
+
+// shownLetter is what show prints with --json.
+type shownLetter struct {
+	publish.Letter
+	Header map[string][]string `json:"header"`
+	Body   string              `json:"body"` // of the original; bytes that are not UTF-8 are replaced
+	Cut    bool                `json:"cut,omitempty"`
+}
+
+func (c *deadShowCommand) Run(ctx context.Context, streams cli.Streams) error {
+	s, err := c.open(ctx, streams)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	letter, err := publish.ReadLetter(ctx, s.js, s.names, c.Letter)
+	if err != nil {
+		return err
+	}
+	body, cut, err := wire.DeadLetterBody(letter.Message, wire.MaxUnpackedBytes)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return cli.WriteJSON(streams.Out, shownLetter{letter, letter.Message.Header, strings.ToValidUTF8(string(body), "\uFFFD"), cut})
+	}
+	return printLetter(streams.Out, letter, body, cut)
+}
+
+func printLetter(out io.Writer, l publish.Letter, body []byte, cut bool) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "letter\t%d\ntenant\t%s\nkind\t%s\nerror\t%s\n", l.Sequence, cli.Printable(l.Tenant), l.Kind, cli.Printable(l.Error))
+	fmt.Fprintf(table, "failed\t%s, after %s and %s\n", l.FailedAt.UTC().Format(time.RFC3339), attempts(l.Attempts), deliveries(l.Deliveries))
+	fmt.Fprintf(table, "came from\t%s, number %d\nchunk\t%s\n", cli.Printable(l.OriginSubject), l.OriginSequence, chunkShown(l))
+	for _, trail := range l.Replayed {
+		fmt.Fprintf(table, "replayed\t%s\n", cli.Printable(trail))
+	}
+	if cut {
+		fmt.Fprintf(table, "cut\tthe end of the body was lost\n")
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", harmless(string(body)))
+	return err
+}
+
+func attempts(n int) string { return cli.Count(n, "attempt") }
+
+func deliveries(n int) string {
+	if n == 1 {
+		return "1 delivery"
+	}
+	return fmt.Sprintf("%d deliveries", n)
+}
+
+// harmless is text without what a terminal would take for a command.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/publish"
+)
+
+type deadReplayCommand struct {
+	Letters []uint64 `arg:"" optional:"" name:"letter" help:"Numbers of dead letters, as worker dead list has them. Default: all that the filters choose."`
+	DryRun  bool     `help:"Say what would be sent, and send nothing."`
+
+	letterFlags   `embed:""`
+	operatorFlags `embed:""`
+}
+
+// Help is shown below the summary of the command.
+func (deadReplayCommand) Help() string {
+	return `Sends the original message to where it came from, with fresh attempts, and removes the dead letter once the stream has the message. The header
+Weir-Replayed keeps the trail: if the message is set aside again, worker dead show tells how often and why before.
+
+A letter stays if there is no way back (its end was cut off), or if a later version of its document has a result already. What is set aside while this
+runs is not sent.`
+}
+
+// replayReport is what replay prints with --json.
+type replayReport struct {
+	DryRun   bool     `json:"dry_run"`
+	Replayed []replay `json:"replayed"`
+	Left     []replay `json:"left"`
+}
+
+// replay is what became of one dead letter.
+type replay struct {
+	Letter uint64 `json:"letter"`
+	Tenant string `json:"tenant"`
+	Kind   string `json:"kind"`
+	To     string `json:"to"`
+	Reason string `json:"reason,omitempty"` // why it was left
+}
+
+func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error {
+	filter, err := c.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	if len(c.Letters) > 0 && filter != (publish.LetterFilter{}) {
+		return cli.Usage(errors.New("give either numbers of letters or filters"))
+	}
+	s, err := c.open(ctx, streams)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	letters := publish.Letters(ctx, s.js, s.names, filter)
+	if len(c.Letters) > 0 {
+		letters = c.chosen(ctx, s)
+	}
+	report := replayReport{DryRun: c.DryRun, Replayed: []replay{}, Left: []replay{}}
+	failed := c.replayAll(ctx, s, letters, streams, &report)
+	if c.JSON {
+		if err := cli.WriteJSON(streams.Out, report); err != nil {
+			return err
+		}
+	}
+	switch {
+	case failed != nil:
+		return failed
+	case len(report.Left) > 0:
+		return fmt.Errorf("%s could not be sent again", cli.Count(len(report.Left), "dead letter"))
+	}
+	return nil
+}
+
+// chosen are the letters that the command line names.
+func (c *deadReplayCommand) chosen(ctx context.Context, s *session) iter.Seq2[publish.Letter, error] {
+	return func(yield func(publish.Letter, error) bool) {
+		for _, sequence := range c.Letters {
+			letter, err := publish.ReadLetter(ctx, s.js, s.names, sequence)
+			if !yield(letter, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// replayAll goes on after a letter that has to be left, and ends with an error of
+// NATS.
+func (c *deadReplayCommand) replayAll(ctx context.Context, s *session, letters iter.Seq2[publish.Letter, error], streams cli.Streams, report *replayReport) error {
+	for letter, err := range letters {
+		if err != nil {
+			return err
+		}
+		r := replay{Letter: letter.Sequence, Tenant: letter.Tenant, Kind: letter.Kind, To: letter.OriginSubject}
+		send := publish.Replay
+		word := "sent"
+		if c.DryRun {
+			send, word = publish.CheckReplay, "would send"
+		}
+		err := send(ctx, s.js, s.names, letter)
+		switch {
+		case err == nil:
+			report.Replayed = append(report.Replayed, r)
+		case stays(err):
+			word, r.Reason = "left", wire.CleanError(err.Error())
+			report.Left = append(report.Left, r)
+		default:
+			return fmt.Errorf("dead letter %d: %w", letter.Sequence, err)
+		}
+		if c.JSON {
+			continue
+		}
+		line := fmt.Sprintf("%s\t%d\t%s\t%s\t%s", word, r.Letter, cli.Printable(r.Tenant), r.Kind, cli.Printable(r.To))
+		if r.Reason != "" {
+			line += "\t" + r.Reason
+		}
+		if _, err := fmt.Fprintln(streams.Out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stays reports errors that are about one letter.
+func stays(err error) bool {
+	_, noWay := errors.AsType[*wire.InvalidMessageError](err)
+	_, superseded := errors.AsType[*publish.SupersededError](err)
+	return noWay || superseded
+}

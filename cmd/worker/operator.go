@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// operatorFlags are in every command that looks at a fleet, or steers it.
+type operatorFlags struct {
+	JSON bool `name:"json" help:"Print JSON."`
+
+	natsflags.Flags `embed:""`
+	cli.LogFlags    `embed:""`
+	cli.ConfigFile  `embed:""`
+}
+
+// session is an open connection to the fleet's NATS. It creates nothing: an
+// operator who looks must not have to be allowed to.
+type session struct {
+	conn  *nats.Conn
+	js    jetstream.JetStream
+	names wire.Names
+}
+
+func (f operatorFlags) open(ctx context.Context, streams cli.Streams) (*session, error) {
+	names, err := f.Names()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := f.Connect(ctx, "weirkeeper operator", f.Logger(streams.Err))
+	if err != nil {
+		return nil, err
+	}
+	js, err := jetstream.New(conn)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &session{conn, js, names}, nil
+}
+
+func (s *session) close() { s.conn.Close() }
