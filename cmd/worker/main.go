@@ -17,6 +17,7 @@ Examples:
   worker run --provider offline --embedded   a worker and a NATS server in one process
   OPENAI_BASE_URL=http://127.0.0.1:11434/v1 worker run --model qwen3 --rpm 60
                                              join the fleet on nats://127.0.0.1:4222
+  worker check --provider offline            prove that all of it works, line by line
 
 "worker" alone is "worker run". Every worker that uses the same NATS server and
 namespace is part of one fleet and shares its limits and its circuit.
@@ -30,6 +31,7 @@ type commands struct {
 	Try     tryCommand      `cmd:"" set:"loglevel=warn" help:"Extract files here and now, print the graph and exit. Needs no server."`
 	Check   checkCommand    `cmd:"" set:"loglevel=error" help:"Prove that NATS, the model, limits, circuit and retries work, one line each."`
 	Circuit circuitCommands `cmd:"" set:"loglevel=error" help:"See the fleet's circuits, open and close them."`
+	Limits  limitsCommands  `cmd:"" set:"loglevel=error" help:"See and set the limits of single tenants."`
 	Dead    deadCommands    `cmd:"" set:"loglevel=error" help:"See what was set aside, and send it again."`
 	Version versionCommand  `cmd:"" help:"Say which build this is."`
 }

@@ -40,7 +40,7 @@ func EnsureCreated(ctx context.Context, js jetstream.JetStream, n Names) (create
 			created = append(created, "stream "+want.Name)
 		}
 	}
-	missing, err := ensureLimits(ctx, js, n)
+	missing, err := EnsureLimits(ctx, js, n)
 	if missing {
 		created = append(created, "bucket "+n.LimitsBucket())
 	}
@@ -145,7 +145,8 @@ func covers(pattern, filter string) bool {
 	return len(p) == len(f)
 }
 
-func ensureLimits(ctx context.Context, js jetstream.JetStream, n Names) (created bool, err error) {
+// EnsureLimits creates the limits bucket if it is missing.
+func EnsureLimits(ctx context.Context, js jetstream.JetStream, n Names) (created bool, err error) {
 	object := "bucket " + n.LimitsBucket()
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

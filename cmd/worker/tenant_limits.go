@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/limits"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+type limitsCommands struct {
+	Show  limitsShowCommand  `cmd:"" help:"Show which tenants have limits of their own."`
+	Set   limitsSetCommand   `cmd:"" help:"Give a tenant limits of its own. Running workers follow within two seconds."`
+	Unset limitsUnsetCommand `cmd:"" help:"Let the workers' own limits hold for a tenant again."`
+}
+
+// tenantLimits is an entry of the limits bucket. What is absent is as the
+// workers' flags have it.
+type tenantLimits struct {
+	RPM      *int64 `json:"rpm,omitempty"`
+	WindowMS *int64 `json:"window_ms,omitempty"`
+	TPM      *int64 `json:"tpm,omitempty"`
+}
+
+// shownLimits are those of one tenant, as they are printed.
+type shownLimits struct {
+	Tenant string `json:"tenant"`
+	tenantLimits
+	Problem string `json:"problem,omitempty"` // why workers take no notice of the entry
+}
+
+type limitsShowCommand struct {
+	Tenant string `arg:"" optional:"" help:"Only this tenant. Default: all that have limits of their own."`
+
+	operatorFlags `embed:""`
+}
+
+func (c *limitsShowCommand) Run(ctx context.Context, streams cli.Streams) error {
+	s, err := c.open(ctx, streams)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	all, err := readLimits(ctx, s, c.Tenant)
+	if err != nil {
+		return err
+	}
+	if c.Tenant != "" && len(all) == 0 {
+		fmt.Fprintf(streams.Err, "tenant %s has no limits of its own: those of the workers hold\n", cli.Printable(c.Tenant))
+	}
+	return printLimits(streams.Out, all, c.JSON)
+}
+
+type limitsSetCommand struct {
+	Tenant string         `arg:"" help:"Whose limits these are."`
+	RPM    requests       `name:"rpm" group:"limits" placeholder:"N|unlimited" help:"Model calls that the tenant may make per window: a number, or the word unlimited."`
+	Window *time.Duration `group:"limits" placeholder:"DURATION" help:"Length of the sliding window, such as 60s."`
+	TPM    *int64         `name:"tpm" group:"limits" placeholder:"N" help:"Tokens that the tenant may use per window."`
+
+	operatorFlags `embed:""`
+}
+
+// Help is shown below the summary of the command.
+func (limitsSetCommand) Help() string {
+	return `Replaces the limits that the tenant had. What is not given, here or by variable or file, is as the workers' own flags have it.`
+}
+
+func (c *limitsSetCommand) Run(ctx context.Context, streams cli.Streams) error {
+	entry, err := c.entry()
+	if err != nil {
+		return cli.Usage(err)
+	}
+	value, err := json.Marshal(entry)
+	if err != nil {
+		return err
+	}
+	s, err := c.open(ctx, streams)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if _, err := wire.EnsureLimits(ctx, s.js, s.names); err != nil {
+		return err
+	}
+	bucket, err := s.js.KeyValue(ctx, s.names.LimitsBucket())
+	if err == nil {
+		_, err = bucket.Put(ctx, wire.EncodeToken(c.Tenant), value)
+	}
+	if err != nil {
+		return fmt.Errorf("bucket %s: %w", s.names.LimitsBucket(), err)
+	}
+	return printLimits(streams.Out, []shownLimits{{Tenant: c.Tenant, tenantLimits: entry}}, c.JSON)
+}
+
+// entry is what the flags say, checked as the workers will check it.
+func (c *limitsSetCommand) entry() (tenantLimits, error) {
+	var entry tenantLimits
+	if c.RPM.given {
+		entry.RPM = &c.RPM.n
+	}
+	if c.Window != nil {
+		if *c.Window < time.Millisecond || *c.Window%time.Millisecond != 0 {
+			return entry, errors.New("--window must be whole milliseconds, and at least one")
+		}
+		ms := c.Window.Milliseconds()
+		entry.WindowMS = &ms
+	}
+	entry.TPM = c.TPM
+	switch {
+	case c.Tenant == "":
+		return entry, errors.New("the tenant must have a name")
+	case len(c.Tenant) > wire.MaxIDBytes:
+		return entry, fmt.Errorf("the tenant's name is longer than %d bytes", wire.MaxIDBytes)
+	case entry == (tenantLimits{}):
+		return entry, errors.New("give at least one of --rpm, --window and --tpm")
+	}
+	value, err := json.Marshal(entry)
+	if err == nil {
+		_, err = limits.Parse(value, resilience.Limits{})
+	}
+	return entry, err
+}
+
+type limitsUnsetCommand struct {
+	Tenant string `arg:"" help:"Whose limits these were."`
+
+	operatorFlags `embed:""`
+}
+
+func (c *limitsUnsetCommand) Run(ctx context.Context, streams cli.Streams) error {
+	s, err := c.open(ctx, streams)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	had, err := readLimits(ctx, s, c.Tenant)
+	if err != nil {
+		return err
+	}
+	if len(had) == 0 {
+		fmt.Fprintf(streams.Err, "tenant %s had no limits of its own\n", cli.Printable(c.Tenant))
+		return printLimits(streams.Out, had, c.JSON)
+	}
+	bucket, err := s.js.KeyValue(ctx, s.names.LimitsBucket())
+	if err == nil {
+		err = bucket.Delete(ctx, wire.EncodeToken(c.Tenant))
+	}
+	if err != nil {
+		return fmt.Errorf("bucket %s: %w", s.names.LimitsBucket(), err)
+	}
+	fmt.Fprintf(streams.Err, "tenant %s had these limits; those of the workers hold again\n", cli.Printable(c.Tenant))
+	return printLimits(streams.Out, had, c.JSON)
+}
+
+// readLimits returns the entries of the bucket, or that of one tenant, sorted.
+func readLimits(ctx context.Context, s *session, tenant string) ([]shownLimits, error) {
+	all := []shownLimits{}
+	exists, err := wire.BucketExists(ctx, s.js, s.names.LimitsBucket())
+	if err != nil || !exists {
+		return all, err
+	}
+	failed := func(err error) ([]shownLimits, error) {
+		return nil, fmt.Errorf("bucket %s: %w", s.names.LimitsBucket(), err)
+	}
+	bucket, err := s.js.KeyValue(ctx, s.names.LimitsBucket())
+	if err != nil {
+		return failed(err)
+	}
+	keys := []string{wire.EncodeToken(tenant)}
+	if tenant == "" {
+		keys, err = bucket.Keys(ctx)
+		if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
+			return failed(err)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		got, err := bucket.Get(ctx, key)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			continue
+		}
+		if err != nil {
+			return failed(err)
+		}
+		all = append(all, decodeLimits(key, got.Value()))
+	}
+	return all, nil
+}
+
+func decodeLimits(key string, value []byte) shownLimits {
+	tenant, err := wire.DecodeToken(key)
+	if err != nil {
+		return shownLimits{Tenant: key, Problem: err.Error()}
+	}
+	shown := shownLimits{Tenant: tenant}
+	if _, err := limits.Parse(value, resilience.Limits{}); err != nil {
+		shown.Problem = wire.CleanError(err.Error())
+	} else if err := json.Unmarshal(value, &shown.tenantLimits); err != nil {
+		shown.Problem = wire.CleanError(err.Error())
+	}
+	return shown
+}
+
+func printLimits(out io.Writer, all []shownLimits, asJSON bool) error {
+	if asJSON {
+		return cli.WriteJSON(out, all)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "TENANT\tRPM\tWINDOW\tTPM\tPROBLEM")
+	for _, l := range all {
+		window := "as the workers"
+		if l.WindowMS != nil {
+			window = (time.Duration(*l.WindowMS) * time.Millisecond).String()
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", cli.Printable(l.Tenant), numberShown(l.RPM), window, numberShown(l.TPM), cli.Printable(l.Problem))
+	}
+	return table.Flush()
+}
+
+func numberShown(n *int64) string {
+	switch {
+	case n == nil:
+		return "as the workers"
+	case *n == resilience.Unlimited:
+		return "unlimited"
+	}
+	return strconv.FormatInt(*n, 10)
+}
