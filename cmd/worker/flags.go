@@ -50,7 +50,7 @@ func (f modelFlags) check() error {
 
 // limitFlags are the allowance of one tenant.
 type limitFlags struct {
-	RPM    requests      `name:"rpm" group:"limits" placeholder:"N|unlimited" help:"Model calls that one tenant may make per window. Required with openai: a number, or the word unlimited."`
+	RPM    requests      `name:"rpm" group:"limits" placeholder:"N|unlimited" help:"Model calls that one tenant may make per window: a number, or the word unlimited. worker run requires it with openai."`
 	Window time.Duration `group:"limits" default:"60s" help:"Length of the sliding window that --rpm and --tpm count in."`
 	TPM    *int64        `name:"tpm" group:"limits" placeholder:"N" help:"Tokens that one tenant may use per window. Default: no limit."`
 }

@@ -142,7 +142,7 @@ func badBaseURL(s string) string {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
 		return "must be an http or https URL, such as http://127.0.0.1:11434/v1"
 	case u.User != nil:
-		return "must not contain a user or password: use APIKey or Header"
+		return "must not contain a user or password; the API key is given apart from it"
 	case u.RawQuery != "" || u.Fragment != "":
 		return "must not have a query or fragment"
 	case strings.HasSuffix(u.Path, "/chat/completions"):

@@ -5,7 +5,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// echo is how close together the same signal twice counts as once: timeout(1) and
+// terminals signal a process and its group.
+const echo = 100 * time.Millisecond
 
 // Interruptible returns a context that the first SIGINT or SIGTERM cancels, so
 // that a command can end in order. The second signal calls abort, for a user
@@ -16,14 +21,19 @@ func Interruptible(parent context.Context, abort func()) (ctx context.Context, s
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ended := make(chan struct{})
 	go func() {
-		for count := 0; ; count++ {
+		var first os.Signal
+		var at time.Time
+		for {
 			select {
-			case <-signals:
-				if count > 0 {
+			case s := <-signals:
+				switch {
+				case first == nil:
+					first, at = s, time.Now()
+					cancel()
+				case s != first || time.Since(at) > echo:
 					abort()
 					return
 				}
-				cancel()
 			case <-ended:
 				return
 			}
