@@ -64,7 +64,6 @@ func (s *lanes) look(ctx context.Context) error {
 	if err != nil {
 		return &storeError{"look for chunks", err}
 	}
-	s.crowded.Store(stream.CachedInfo().State.Consumers > manyLanes)
 	counts := map[string]uint64{}
 	if int64(stream.CachedInfo().State.Msgs) > s.inHand.Load() {
 		info, err := stream.Info(ctx, jetstream.WithSubjectFilter(s.names.ChunkFilter()))
@@ -73,6 +72,7 @@ func (s *lanes) look(ctx context.Context) error {
 		}
 		counts = info.State.Subjects
 	}
+	s.crowded.Store(max(stream.CachedInfo().State.Consumers, len(counts)) > manyLanes)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()

@@ -32,9 +32,10 @@ type lanes struct {
 	slots   chan struct{} // one element per slot in use
 	working sync.WaitGroup
 	inHand  atomic.Int64
-	alive   atomic.Bool // the stream answers
-	crowded atomic.Bool // the stream has many consumers
-	server  trusted     // no circuit is in the way
+	alive   atomic.Bool  // the stream answers
+	crowded atomic.Bool  // the stream has many consumers
+	pace    atomic.Int64 // how long chunks are in hand, in nanoseconds
+	server  trusted      // no circuit is in the way
 
 	mu       sync.Mutex
 	all      map[string]*lane // by token
@@ -60,6 +61,8 @@ const (
 	rotationTime = time.Second
 	// manyLanes is from when on lanes are made to go early.
 	manyLanes = 2 * rotationSize
+	// quick is how short chunks must be in hand to be pulled in batches.
+	quick = 100 * time.Millisecond
 	// closedMost bounds how long nobody looks at a circuit that is open.
 	closedMost = time.Second
 )
@@ -192,9 +195,25 @@ func (s *lanes) run(ctx, work context.Context) {
 			s.freeSlots(1)
 			return
 		}
-		n := 1 + s.takeSlots((cap(s.slots)-len(s.slots))/(others+1))
+		n := 1 + s.takeSlots(s.fair(cap(s.slots)-len(s.slots), others))
 		turns.Go(func() { s.turn(ctx, work, l, n) })
 	}
+}
+
+// fair is how many of the free slots a lane may take while others wait. Where
+// chunks take no time slots are free again before it matters, and pulling one by
+// one would cost more than the work.
+func (s *lanes) fair(free, others int) int {
+	if time.Duration(s.pace.Load()) < quick {
+		return free
+	}
+	return free / (others + 1)
+}
+
+// worked hears how long a chunk was in hand.
+func (s *lanes) worked(d time.Duration) {
+	pace := s.pace.Load()
+	s.pace.Store(pace + (int64(d)-pace)/8) // a lost update does no harm
 }
 
 // next waits for a lane whose turn it is, and tells how many others wait. It

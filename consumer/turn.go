@@ -13,6 +13,10 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
+// pullSilence: a pull that waits for nothing and takes so long was not heard. The
+// client gives up after a second.
+const pullSilence = 900 * time.Millisecond
+
 var (
 	errDisconnected = errors.New("not connected")
 
@@ -32,7 +36,7 @@ func (s *lanes) turn(ctx, work context.Context, l *lane, n int) {
 	got, more, err := s.pull(ctx, work, l, k)
 	s.leave(l, k-got)
 	s.freeSlots(k - got)
-	if err == nil && got == 0 && time.Since(began) > silence {
+	if err == nil && got == 0 && time.Since(began) > pullSilence {
 		err = errSilent
 	}
 
@@ -143,11 +147,27 @@ func (s *lanes) pull(ctx, work context.Context, l *lane, n int) (got int, more b
 	if !s.js.Conn().IsConnected() {
 		return 0, false, errDisconnected
 	}
-	if l.consumer == nil {
-		if err := s.open(ctx, l); err != nil {
-			return 0, false, err
+	for range 2 {
+		if l.consumer == nil || time.Since(l.pulled) > l.lifetime {
+			if err := s.open(ctx, l); err != nil {
+				return 0, false, err
+			}
 		}
+		got, more, err = s.fetch(ctx, work, l, n)
+		if got > 0 || !gone(err) {
+			break
+		}
+		l.consumer = nil
 	}
+	return got, more, err
+}
+
+// gone reports whether a pull found no consumer.
+func gone(err error) bool {
+	return errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound)
+}
+
+func (s *lanes) fetch(ctx, work context.Context, l *lane, n int) (got int, more bool, err error) {
 	batch, err := l.consumer.FetchNoWait(n)
 	if err != nil {
 		return 0, false, err
@@ -172,9 +192,6 @@ func (s *lanes) pull(ctx, work context.Context, l *lane, n int) (got int, more b
 	if err = batch.Error(); err == nil {
 		l.pulled = time.Now()
 	}
-	if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) {
-		l.consumer = nil
-	}
 	return got, more, err
 }
 
@@ -193,7 +210,7 @@ func (s *lanes) open(ctx context.Context, l *lane) error {
 	if err != nil {
 		return err
 	}
-	if time.Since(l.pulled) < l.lifetime { // nobody but the server removes lanes that are in use
+	if time.Since(l.pulled) < l.lifetime/2 { // it was not for the server to remove it
 		s.log.Warn("was missing and has been created again", "object", "consumer "+info.Name)
 	}
 	l.consumer, l.lifetime, l.created, l.history = c, info.Config.InactiveThreshold, info.Created, history
@@ -227,7 +244,9 @@ func (s *lanes) start(work context.Context, l *lane, d delivery) {
 			defer s.mu.Unlock()
 			l.held--
 		}()
+		began := time.Now()
 		s.handle(ctx, d, ackWait)
+		s.worked(time.Since(began))
 	})
 }
 

@@ -78,6 +78,7 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 		},
 		slots: make(chan struct{}, cfg.Concurrency), all: map[string]*lane{}, changed: make(chan struct{}, 1),
 	}
+	w.chunks.pace.Store(int64(time.Second)) // until it is known
 	w.documents = newPuller("documents", documentSlots, func(ctx context.Context, d delivery, ackWait time.Duration) {
 		w.deliver(ctx, d, ackWait, w.handleDocument)
 	})

@@ -142,6 +142,12 @@ func (l *Limiter) Remaining(ctx context.Context, tenant string) (int, error) {
 	return n, err
 }
 
+// Unlimited reports whether only a cool-down can refuse calls of tenant.
+func (l *Limiter) Unlimited(tenant string) bool {
+	quota, err := l.quota(tenant)
+	return err == nil && quota.Requests == 0 && quota.Tokens == 0
+}
+
 // Peek is [Limiter.Remaining] with the time after which a call without tokens
 // would be admitted, if none is now. It is 0 if only tokens are short: when
 // enough of them are free depends on the call.

@@ -40,6 +40,10 @@ func (g gate) Server(ctx context.Context) (consumer.Allowance, error) {
 
 // Tenant implements [consumer.Gate].
 func (g gate) Tenant(ctx context.Context, tenant string) (consumer.Allowance, error) {
+	if g.limiter.Unlimited(tenant) {
+		// The one chunk that a cool-down refuses costs less than to ask for all.
+		return consumer.Allowance{Calls: consumer.Unlimited}, nil
+	}
 	remaining, wait, err := g.limiter.Peek(ctx, tenant)
 	if remaining == 0 && wait == 0 {
 		wait = tokensPoll
