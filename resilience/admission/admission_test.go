@@ -93,6 +93,11 @@ func TestConfiguration(t *testing.T) {
 			require.Equal(t, argument, bad.Argument)
 		}
 	}
+	for _, option := range []admission.Option{admission.WithClock(nil), admission.WithSleep(nil)} {
+		_, err := admission.New(option)
+		var bad *admission.ConfigError
+		require.ErrorAs(t, err, &bad)
+	}
 	c, err := admission.New()
 	require.NoError(t, err)
 	s := c.Snapshot()
@@ -229,6 +234,39 @@ func TestConflict(t *testing.T) {
 		require.ErrorIs(t, <-f.start(t.Context(), call, nil), admission.ErrConflict)
 		require.Equal(t, admission.Completed, call.State())
 		require.NoError(t, <-f.start(t.Context(), admission.NewCall(admission.WithID("one")), nil))
+	})
+}
+
+type secondKey struct{}
+
+// TestSecondRunChangesNothing: A4, A15, whoever tries to run a call that somebody
+// else runs gets the conflict and nothing else happens, neither to its phase and
+// result nor to another controller's books.
+func TestSecondRunChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refuse := admission.WithHooks(admission.Hooks{PreCreate: func(ctx context.Context, _ *admission.Call) error {
+			if ctx.Value(secondKey{}) != nil {
+				return errors.New("refused")
+			}
+			return nil
+		}})
+		f := newFixture(t, []admission.RunnerOption{refuse}, admission.WithConcurrency(1))
+		other := newFixture(t, nil)
+		_, done := f.hold(t)
+		queued := admission.NewCall()
+		first := f.start(t.Context(), queued, nil)
+		synctest.Wait()
+		phase := queued.Phase()
+
+		second := context.WithValue(t.Context(), secondKey{}, true)
+		require.ErrorIs(t, <-f.start(second, queued, nil), admission.ErrConflict)
+		require.ErrorIs(t, <-other.start(t.Context(), queued, nil), admission.ErrConflict)
+		require.Equal(t, phase, queued.Phase())
+		require.Equal(t, admission.Pending, queued.State())
+
+		done()
+		require.NoError(t, <-first)
+		require.Equal(t, admission.Completed, queued.State())
 	})
 }
 

@@ -47,11 +47,12 @@ type Call struct {
 
 	cancel context.CancelCauseFunc // of the context that an owned call runs under
 
-	mu    sync.Mutex
-	auto  string // the id of a call that was given none, made when it is asked for
-	state State
-	phase Phase
-	err   error
+	mu      sync.Mutex
+	auto    string // the id of a call that was given none, made when it is asked for
+	claimed bool   // somebody runs it or has run it
+	state   State
+	phase   Phase
+	err     error
 }
 
 // CallOption sets a property of a new call.
@@ -117,6 +118,18 @@ func (c *Call) enter(p Phase) {
 	if !c.state.Terminal() {
 		c.phase = p
 	}
+}
+
+// claim reports whether the caller is the one who may run the call: a call runs
+// once, whoever tries again, and through whichever controller.
+func (c *Call) claim() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.claimed {
+		return false
+	}
+	c.claimed = true
+	return true
 }
 
 func (c *Call) own(cancel context.CancelCauseFunc) {

@@ -293,6 +293,31 @@ func TestConformance(t *testing.T) {
 		require.EqualValues(t, 1, p.attempts.Load())
 		require.Equal(t, admission.Failed, call.State())
 	})
+	bubble(t, "A18 A21 leaving on an error chunk is the provider's failure", func(t *testing.T) {
+		f := newFixture(t, nil)
+		p := &provider{t: t, scripts: []script{{chunks: []any{badChunk{errTransient}, "never"}}}}
+		call := admission.NewCall()
+		p.live = call
+		for chunk, err := range admission.Stream(t.Context(), f.run, call, p.open) {
+			require.NoError(t, err)
+			require.Equal(t, badChunk{errTransient}, chunk)
+			break
+		}
+		require.Equal(t, admission.Failed, call.State())
+		require.ErrorIs(t, call.Err(), errTransient)
+		require.Equal(t, 1, p.closed)
+	})
+	bubble(t, "A15 an answer that came first stays", func(t *testing.T) {
+		f := newFixture(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		call := admission.NewCall()
+		value, err := admission.Invoke(ctx, f.run, call, func(context.Context) (string, error) { return "answer", nil })
+		cancel()
+		require.NoError(t, err)
+		require.Equal(t, "answer", value)
+		require.NoError(t, f.Close())
+		require.Equal(t, admission.Completed, call.State(), "neither the cancellation nor the close reaches it")
+	})
 	bubble(t, "A18 empty end of stream completes", func(t *testing.T) {
 		posts := 0
 		f := newFixture(t, []admission.RunnerOption{admission.WithHooks(admission.Hooks{

@@ -80,8 +80,8 @@ func (c *Controller) acquire(ctx context.Context, call *Call) (context.Context, 
 	return ctx, nil
 }
 
-// own makes the call inspectable, or refuses it without owning it. If nobody
-// waits and the call fits it is admitted at once.
+// own makes a claimed call inspectable, or refuses it without owning it. If
+// nobody waits and the call fits it is admitted at once.
 func (c *Controller) own(ctx context.Context, call *Call, cancel context.CancelCauseFunc) (admitted bool, err error) {
 	if err := c.check(call); err != nil {
 		return false, call.finish(Failed, err)
@@ -92,19 +92,11 @@ func (c *Controller) own(ctx context.Context, call *Call, cancel context.CancelC
 	if c.ctx.Err() != nil {
 		return false, call.finish(Aborted, context.Cause(c.ctx))
 	}
-	if call.State() != Pending { // it has an owner or an end already, which this changes nothing of
-		return false, conflict(call)
-	}
 	if call.id != "" {
-		if owner, taken := c.named[call.id]; taken {
-			if owner == call {
-				return false, conflict(call)
-			}
+		if _, taken := c.named[call.id]; taken {
 			return false, call.finish(Failed, conflict(call))
 		}
 		c.named[call.id] = call
-	} else if _, taken := c.owned[call]; taken {
-		return false, conflict(call)
 	}
 	call.own(cancel)
 	c.owned[call] = struct{}{}
@@ -213,8 +205,8 @@ func (c *Controller) charge(call *Call, sign int64) {
 	c.tokens -= sign * call.tokens
 }
 
-// release ends the ownership of an admitted call and gives its permit back. The
-// call is over by then; one that nobody concluded has been cancelled.
+// release ends the ownership of an admitted call and gives its permit back, once.
+// The call is over by then; one that nobody concluded has been cancelled.
 func (c *Controller) release(call *Call) {
 	_ = call.finish(Cancelled, context.Canceled)
 	c.leave(call, true)
@@ -224,6 +216,9 @@ func (c *Controller) leave(call *Call, active bool) {
 	call.cancel(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if _, owned := c.owned[call]; !owned {
+		return // it has left before
+	}
 	delete(c.owned, call)
 	if call.id != "" {
 		delete(c.named, call.id)

@@ -70,6 +70,9 @@ func (c *config) validate() error {
 			return &ConfigError{Argument: p.name, Problem: "must be positive; leave it out for no limit"}
 		}
 	}
+	if c.now == nil || c.sleep == nil {
+		return &ConfigError{Argument: "clock and sleep", Problem: "must not be nil"}
+	}
 	return nil
 }
 

@@ -123,13 +123,15 @@ func Stream[T any](ctx context.Context, r *Runner, call *Call, attempt func(cont
 						return afterOutput(call, err)
 					}
 					call.enter(PhaseStream)
-					if !yield(chunk, nil) {
-						abandoned = true
+					abandoned = !yield(chunk, nil)
+					// That the provider has failed stands, also for a consumer who
+					// leaves because of it.
+					if bad := streamError(chunk); bad != nil {
+						return afterOutput(call, bad)
+					}
+					if abandoned {
 						call.cancel(errAbandoned)
 						return errAbandoned
-					}
-					if bad, ok := any(chunk).(interface{ StreamError() error }); ok && bad.StreamError() != nil {
-						return afterOutput(call, bad.StreamError())
 					}
 				}
 				if ctx.Err() != nil { // a source that was told to stop has not reached its end
@@ -145,6 +147,14 @@ func Stream[T any](ctx context.Context, r *Runner, call *Call, attempt func(cont
 	}
 }
 
+// streamError is what a chunk says of its provider, nil if all is well.
+func streamError(chunk any) error {
+	if c, ok := chunk.(interface{ StreamError() error }); ok {
+		return c.StreamError()
+	}
+	return nil
+}
+
 // afterOutput marks an error that came after the replay boundary.
 func afterOutput(call *Call, err error) error {
 	if call.Phase() != PhaseStream {
@@ -156,12 +166,13 @@ func afterOutput(call *Call, err error) error {
 // supervise is the one life of a call: admitted, hooks around the work, concluded,
 // released.
 func (r *Runner) supervise(ctx context.Context, call *Call, work func(context.Context) error) error {
-	if call.State() == Pending {
-		call.enter(PhaseHook)
-		if err := r.hook(ctx, r.hooks.PreCreate, call, DefaultPreCreateCap); err != nil {
-			call.conclude(ctx, err) // never owned, but over
-			return call.Err()
-		}
+	if !call.claim() {
+		return conflict(call) // and nothing of the call changes
+	}
+	call.enter(PhaseHook)
+	if err := r.hook(ctx, r.hooks.PreCreate, call, DefaultPreCreateCap); err != nil {
+		call.conclude(ctx, err) // never owned, but over
+		return call.Err()
 	}
 	ctx, err := r.controller.acquire(ctx, call)
 	if err != nil {

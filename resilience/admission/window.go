@@ -32,8 +32,9 @@ func (c *Controller) refresh(now time.Time) {
 	c.reset(now.Add(-(late % c.cfg.period())))
 }
 
-// sleepUntilRefresh makes sure that somebody dispatches when the window ends.
-// Nothing runs while nobody waits.
+// sleepUntilRefresh makes sure that somebody dispatches when the window ends. It
+// is begun by a head of the queue that has to wait, and then lasts until the
+// window ends or the controller closes.
 func (c *Controller) sleepUntilRefresh() {
 	if c.sleeping {
 		return
