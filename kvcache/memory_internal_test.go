@@ -70,3 +70,15 @@ func BenchmarkMemoryLoad(b *testing.B) {
 		}
 	}
 }
+
+// Tenants without a limit leave nothing behind either.
+func TestMemoryForgetsUnlimitedTenants(t *testing.T) {
+	m := NewMemory()
+	most := 0
+	for i := range 5_000 {
+		_, err := m.Admit(context.Background(), fmt.Sprint("tenant", i), Ask{Quota: Quota{Window: time.Minute}})
+		require.NoError(t, err)
+		most = max(most, len(m.records))
+	}
+	require.Less(t, most, 100)
+}

@@ -34,6 +34,7 @@ func (m *Memory) Admit(ctx context.Context, key string, ask Ask) (Admission, err
 		b.Leave(ask.Waiter)
 	}
 	if q.Unlimited() {
+		m.sweep(now) // also of the books that only say that there is nothing to say
 		return Admission{Admitted: true}, nil
 	}
 	m.admissions++

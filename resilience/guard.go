@@ -88,30 +88,35 @@ func (g *Guard) Do(ctx context.Context, call Call, fn func(context.Context) (use
 		return err
 	}
 	c := guarded{guard: g, call: call, fn: fn}
-	if err := c.enter(ctx); err != nil {
-		return err
-	}
 	finished := false
 	defer func() {
-		if !finished { // fn has panicked
+		if !finished { // fn has panicked, or a function that was configured
 			c.leave(ctx, Class{Outcome: Neutral})
 		}
 	}()
+	refusal := c.enter(ctx)
+	if refusal != nil {
+		finished = true
+		c.leave(ctx, Class{Outcome: Neutral})
+		return refusal
+	}
 	err := c.run(ctx)
+	class := c.verdict(ctx, err)
 	finished = true
-	c.leave(ctx, c.verdict(ctx, err))
+	c.leave(ctx, class)
 	return err
 }
 
 // guarded is one call on its way.
 type guarded struct {
-	guard  *Guard
-	call   Call
-	fn     func(context.Context) (int64, error)
-	permit Permit
-	grant  *Grant
-	used   int64
-	called bool // fn has been
+	guard     *Guard
+	call      Call
+	fn        func(context.Context) (int64, error)
+	permit    Permit
+	permitted bool // permit holds one
+	grant     *Grant
+	used      int64
+	called    bool // fn has been
 }
 
 // enter asks the breaker, then the limiter.
@@ -125,7 +130,7 @@ func (c *guarded) enter(ctx context.Context) error {
 		if !ok {
 			return permit.Refusal()
 		}
-		c.permit = permit
+		c.permit, c.permitted = permit, true
 	}
 	if g.limiter != nil {
 		var err error
@@ -135,7 +140,6 @@ func (c *guarded) enter(ctx context.Context) error {
 			c.grant, err = g.limiter.Acquire(ctx, c.call.Tenant, c.call.Tokens, WithWaiter(c.call.Waiter))
 		}
 		if err != nil {
-			c.leave(ctx, Class{Outcome: Neutral})
 			return err
 		}
 	}
@@ -159,6 +163,8 @@ func (c *guarded) attempt(ctx context.Context) error {
 	c.used += max(0, used)
 	if err != nil && c.guard.limiter != nil {
 		if class := c.guard.classify(err); class.Cool {
+			ctx, cancel := recording(ctx)
+			defer cancel()
 			c.note("cool", c.guard.limiter.Cool(ctx, c.call.Tenant, class.RetryAfter))
 		}
 	}
@@ -206,17 +212,23 @@ var errProbeLost = errors.New("its lease has ended, or the circuit has moved on"
 // recordTimeout bounds what is still recorded for a caller who has gone.
 const recordTimeout = 5 * time.Second
 
-// leave records how the call ended, also when ctx is over.
-func (c *guarded) leave(ctx context.Context, class Class) {
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-		defer cancel()
+// recording returns a context in which what has been learnt can still be recorded
+// when ctx is over.
+func recording(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return ctx, func() {}
 	}
+	return context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+}
+
+// leave records how the call ended.
+func (c *guarded) leave(ctx context.Context, class Class) {
+	ctx, cancel := recording(ctx)
+	defer cancel()
 	if c.grant != nil && c.used > 0 {
 		c.note("settle", c.grant.Settle(ctx, c.used))
 	}
-	if c.guard.breaker == nil {
+	if !c.permitted {
 		return
 	}
 	switch class.Outcome {

@@ -57,7 +57,9 @@ type LimiterConfig struct {
 	LimitsFor func(tenant string) (Limits, bool)
 
 	// Prefix goes before each tenant to form its key. Limiters with different
-	// prefixes share a cache without sharing an allowance. Default: none.
+	// prefixes share a cache without sharing an allowance, as long as no prefix is
+	// the beginning of another: end them with a character that tenants do not
+	// have. Default: none.
 	Prefix string
 
 	// Clock is the time of a cache that has no clock of its own: the one in
@@ -182,7 +184,8 @@ func (l *Limiter) Cool(ctx context.Context, tenant string, d time.Duration) erro
 // alone. Closing twice is safe.
 func (l *Limiter) Close() error { return l.close() }
 
-// Grant is one admitted call.
+// Grant is one admitted call. It belongs to that call and is not safe for
+// concurrent use.
 type Grant struct {
 	ledger  kvcache.Ledger
 	key     string
@@ -192,7 +195,7 @@ type Grant struct {
 }
 
 // Settle replaces the estimate of tokens by what the call really used, more or
-// less. Without it the estimate stands.
+// less. Without it the estimate stands; of several, the last one does.
 func (g *Grant) Settle(ctx context.Context, tokens int64) error {
 	if !g.counted || tokens == g.tokens {
 		return nil
@@ -203,6 +206,7 @@ func (g *Grant) Settle(ctx context.Context, tokens int64) error {
 	if err := g.ledger.Settle(ctx, g.key, g.id, tokens); err != nil {
 		return storeError(ctx, "limiter settle", err)
 	}
+	g.tokens = tokens
 	return nil
 }
 

@@ -415,3 +415,15 @@ func TestLimiterAllocatesItsGrantOnly(t *testing.T) {
 		}
 	}), 1.0)
 }
+
+func TestTheLastSettlementStands(t *testing.T) {
+	clock := newStillClock()
+	l := newLimiter(t, clock, nil, resilience.Limits{Requests: 10, Tokens: 100})
+	grant, err := l.Acquire(t.Context(), "acme", 10)
+	require.NoError(t, err)
+	for _, used := range []int64{60, 10} {
+		require.NoError(t, grant.Settle(t.Context(), used))
+	}
+	_, err = l.Acquire(t.Context(), "acme", 90)
+	require.NoError(t, err, "10 are in use, not 60")
+}
