@@ -58,7 +58,8 @@ func (b *Breaker) Close() error {
 
 // Permit is the leave to make one call, and the place to report how it ended:
 // exactly one of Success, Failure, Trip and Release. A report from a period of
-// the circuit that has passed changes nothing.
+// the circuit that has passed changes nothing, and neither does one on a permit
+// that was refused.
 type Permit struct {
 	breaker *Breaker
 	period  uint64
@@ -66,6 +67,10 @@ type Permit struct {
 	id      string // of the probe's lease, "" if the call is no probe
 	refusal *CircuitOpen
 }
+
+// refused says whether no call may be made with the permit, so that nothing can
+// be reported of one.
+func (p Permit) refused() bool { return p.breaker == nil || p.refusal != nil }
 
 // Probe says whether the call probes a half-open circuit.
 func (p Permit) Probe() bool { return p.id != "" }
@@ -125,6 +130,9 @@ func (b *Breaker) ask(ctx context.Context) (Permit, error) {
 
 // Success reports that the server did its work.
 func (p Permit) Success(ctx context.Context) error {
+	if p.refused() {
+		return nil
+	}
 	b := p.breaker
 	if !p.Probe() {
 		// Nothing to forgive, nothing to write: what nearly every call finds.
@@ -150,7 +158,7 @@ func (p Permit) Success(ctx context.Context) error {
 }
 
 // Failure reports that the server failed. The reason is kept for operators; it
-// must hold no secrets.
+// must hold no secrets, and is cut at 1 KiB.
 func (p Permit) Failure(ctx context.Context, reason string) error {
 	b := p.breaker
 	return p.report(ctx, "breaker failure", func(c circuit) plan {
@@ -200,6 +208,9 @@ func (p Permit) Renew(ctx context.Context) (held bool, err error) {
 
 // report makes a change if the circuit is still in the permit's period.
 func (p Permit) report(ctx context.Context, op string, decide func(circuit) plan) error {
+	if p.refused() {
+		return nil
+	}
 	_, err := p.breaker.change(ctx, op, func(c circuit) plan {
 		if c.period() != p.period {
 			return plan{}
@@ -234,7 +245,7 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 		if swapped {
 			if todo.to != "" {
 				from, _ := stateOf(c.state())
-				b.cfg.OnChange(Change{Circuit: b.cfg.Name, From: from, To: todo.to, Reason: todo.reason, At: b.cfg.Clock()})
+				b.tell(Change{Circuit: b.cfg.Name, From: from, To: todo.to, Reason: todo.reason, At: b.cfg.Clock()})
 			}
 			return todo, nil
 		}
@@ -246,6 +257,17 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 		}
 	}
 	return plan{}, &StoreError{Op: op, Err: ErrContended}
+}
+
+// tell passes a transition on. It has taken place, so a listener that panics must
+// not take the permit with it.
+func (b *Breaker) tell(c Change) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.cfg.Logger.Error("OnChange panicked", "circuit", c.Circuit, "to", c.To, "panic", p)
+		}
+	}()
+	b.cfg.OnChange(c)
 }
 
 // read loads the whole circuit, and then the state again, so that it is the last

@@ -182,8 +182,15 @@ func (p *plan) set(i int, value string, ttl time.Duration) {
 	p.changes[i].Value, p.changes[i].TTL, p.changes[i].Delete = value, ttl, false
 }
 
+// maxReason bounds what is kept of a reason, in bytes: a store refuses values that
+// are too large, and a circuit must open whatever an error has to say.
+const maxReason = 1024
+
 // open forgets all counts and holds the circuit open for hold, 0 for ever.
 func (c circuit) open(now time.Time, reason string, hold time.Duration) plan {
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "")
+	}
 	p := c.transition(Open)
 	p.reason = reason
 	p.set(atOpenedAt, strconv.FormatFloat(float64(now.UnixMilli())/1000, 'f', 3, 64), 0)

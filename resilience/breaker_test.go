@@ -1,8 +1,10 @@
 package resilience_test
 
 import (
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -298,4 +300,57 @@ func TestChangesAreObservable(t *testing.T) {
 		{Circuit: "model", From: resilience.Open, To: resilience.HalfOpen, At: b.now},
 		{Circuit: "model", From: resilience.HalfOpen, To: resilience.Closed, At: b.now},
 	}, changes)
+}
+
+// A permit that was refused, or was never given, reports nothing: R22, an open
+// circuit ignores failures, and a forced one stays forced.
+func TestRefusedPermitsReportNothing(t *testing.T) {
+	cfg := resilience.DefaultBreakerConfig()
+	b, err := resilience.NewBreaker(cfg)
+	require.NoError(t, err)
+	ctx := t.Context()
+	require.NoError(t, b.Force(ctx, "maintenance"))
+	before, err := b.Snapshot(ctx)
+	require.NoError(t, err)
+	refused, ok, err := b.Allow(ctx)
+	require.NoError(t, err)
+	require.False(t, ok)
+	for _, p := range []resilience.Permit{refused, {}} {
+		require.NoError(t, p.Failure(ctx, "down"))
+		require.NoError(t, p.Trip(ctx, "down"))
+		require.NoError(t, p.Success(ctx))
+		require.NoError(t, p.Release(ctx))
+	}
+	after, err := b.Snapshot(ctx)
+	require.NoError(t, err)
+	require.True(t, after.Forced)
+	require.Equal(t, before, after)
+}
+
+// However much an error has to say, the circuit opens.
+func TestLongReasonsAreCut(t *testing.T) {
+	cfg := resilience.DefaultBreakerConfig()
+	cfg.FailureThreshold = 1
+	b, err := resilience.NewBreaker(cfg)
+	require.NoError(t, err)
+	permit, _, err := b.Allow(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, permit.Failure(t.Context(), strings.Repeat("é", 1<<20)))
+	s, err := b.Snapshot(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, resilience.Open, s.State)
+	require.LessOrEqual(t, len(s.Reason), 1024)
+	require.True(t, utf8.ValidString(s.Reason))
+}
+
+// A listener that panics does not take the probe with it.
+func TestPanicOfTheListener(t *testing.T) {
+	cfg := resilience.DefaultBreakerConfig()
+	cfg.OnChange = func(resilience.Change) { panic("boom") }
+	b, err := resilience.NewBreaker(cfg)
+	require.NoError(t, err)
+	require.NoError(t, b.Force(t.Context(), "maintenance"))
+	s, err := b.State(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, resilience.Open, s)
 }
