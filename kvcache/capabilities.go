@@ -47,6 +47,25 @@ type Versioned interface {
 	Swap(ctx context.Context, changes []Change) (swapped bool, err error)
 }
 
+// Watcher is an optional capability of a [KeyValue]: it tells of changes as they
+// happen, whoever makes them, so that nobody has to ask again and again.
+type Watcher interface {
+	// Watch tells changed what each of the keys holds now, be it nothing, and
+	// from then on what it holds after each change, until ctx ends, whose error
+	// it returns. A key that was deleted or has expired is told as not Present.
+	// The Version is that of [Versioned], where the cache offers both.
+	//
+	// All that is told is a hint: values that follow each other quickly may be
+	// skipped, and one may be told twice, but the newest is always told before
+	// long, also after the store was out of reach or has lost everything.
+	//
+	// changed is called by the goroutine that called Watch and may use the
+	// cache; what happens meanwhile is told afterwards. Another error than ctx's
+	// means that nothing more is told: [ErrClosed], or [ErrUnavailable] if
+	// watching could not begin or cannot go on. Watch again later.
+	Watch(ctx context.Context, keys []string, changed func(Entry)) error
+}
+
 // Quota says how much one window of a [Ledger] may hold.
 type Quota struct {
 	Window   time.Duration // span of the sliding window, positive, at most [MaxWindow]

@@ -6,8 +6,8 @@
 // coordinate, in their words rather than in those of a store. It has two named
 // halves, [KeyValue] and [HitWindow]; a component asks for the half it uses.
 // Anything stronger is an optional capability, a separate interface that a
-// component finds by type assertion and can do without: [Versioned] and
-// [Ledger].
+// component finds by type assertion and can do without: [Versioned], [Ledger] and
+// [Watcher].
 //
 // [Memory] is the default and complete for one process. The JetStream adapter
 // in kvcache/natskv is the upgrade, and its benefit is one sentence: several

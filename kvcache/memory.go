@@ -11,13 +11,14 @@ import (
 )
 
 // Memory is the [Cache] of one process: complete, exact, and without any server
-// or goroutine behind it. It also offers [Versioned] and [Ledger].
+// or goroutine behind it. It also offers [Versioned], [Ledger] and [Watcher].
 //
 // One lock guards everything, so each operation happens at one instant. Expired
 // state is given back a little at a time by the writes that follow; see
 // [Memory.sweep]. Safe for concurrent use.
 type Memory struct {
 	clock func() time.Time
+	moved bool      // the clock is not the timers'
 	start time.Time // deadlines are durations since start, so that wall clock steps do not move them
 
 	mu      sync.Mutex
@@ -29,6 +30,9 @@ type Memory struct {
 	floor   uint64    // no forgotten record had a later version
 
 	admissions uint64 // id of the latest admission to any ledger
+
+	watches map[string][]watch // who wants to hear of a key
+	ended   chan struct{}      // closed with the cache
 }
 
 // record is what the cache knows of one key.
@@ -58,17 +62,20 @@ type MemoryOption func(*Memory)
 
 // WithClock sets the clock by which the cache decides when to forget; it answers
 // no question about a window. Default: time.Now, which nil stands for too.
+//
+// No timer follows another clock, so [Memory.Watch] looks at it every 20 ms
+// while a watched key has a deadline.
 func WithClock(clock func() time.Time) MemoryOption {
 	return func(m *Memory) {
 		if clock != nil {
-			m.clock = clock
+			m.clock, m.moved = clock, true
 		}
 	}
 }
 
 // NewMemory returns an empty cache. It needs no Close, but obeys it.
 func NewMemory(opts ...MemoryOption) *Memory {
-	m := &Memory{clock: time.Now, records: make(map[string]*record)}
+	m := &Memory{clock: time.Now, records: make(map[string]*record), watches: make(map[string][]watch), ended: make(chan struct{})}
 	for _, opt := range opts {
 		opt(m)
 	}
@@ -153,7 +160,10 @@ func (m *Memory) Delete(ctx context.Context, key string) error {
 func (m *Memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.closed = true
+	if !m.closed {
+		m.closed = true
+		close(m.ended)
+	}
 	m.records, m.order = nil, nil
 	return nil
 }
@@ -199,11 +209,13 @@ func (m *Memory) ensure(key string) *record {
 func (m *Memory) write(r *record, value string, deadline time.Duration) {
 	m.version += 2
 	r.value, r.present, r.deadline, r.version = value, true, deadline, m.version
+	m.wake(r.key)
 }
 
 func (m *Memory) erase(r *record) {
 	m.version += 2
 	r.value, r.present, r.deadline, r.version = "", false, never, m.version
+	m.wake(r.key)
 }
 
 // expire drops the value of r if its time has come. It reads the clock only
@@ -218,5 +230,6 @@ func (m *Memory) expireAt(r *record, now time.Duration) {
 	if r.present && r.deadline <= now {
 		r.value, r.present, r.deadline = "", false, never
 		r.version++
+		m.wake(r.key)
 	}
 }

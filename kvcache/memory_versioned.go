@@ -11,6 +11,11 @@ func (m *Memory) Load(ctx context.Context, entries []Entry) error {
 		return err
 	}
 	defer m.mu.Unlock()
+	m.load(entries)
+	return nil
+}
+
+func (m *Memory) load(entries []Entry) {
 	for i := range entries {
 		e := &entries[i]
 		r := m.records[e.Key]
@@ -23,7 +28,6 @@ func (m *Memory) Load(ctx context.Context, entries []Entry) error {
 		m.expire(r)
 		e.Value, e.Present, e.Version = r.value, r.present, r.version
 	}
-	return nil
 }
 
 // Swap implements [Versioned]. An error means that nothing has changed.

@@ -7,8 +7,8 @@
 //		})
 //	}
 //
-// [RunVersioned] and [RunLedger] do the same for the optional capabilities; they
-// skip where the cache does not have them.
+// [RunVersioned], [RunLedger] and [RunWatcher] do the same for the optional
+// capabilities; they skip where the cache does not have them.
 //
 // Expiry is tested without trusting any sleep. If the cache under test has a
 // method Advance(time.Duration), see [Advancer], the suite moves its clock and

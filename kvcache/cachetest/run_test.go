@@ -20,6 +20,7 @@ func TestMemory(t *testing.T) {
 			t.Parallel()
 			t.Run("Cache", func(t *testing.T) { t.Parallel(); cachetest.Run(t, open) })
 			t.Run("Versioned", func(t *testing.T) { t.Parallel(); cachetest.RunVersioned(t, open) })
+			t.Run("Watcher", func(t *testing.T) { t.Parallel(); cachetest.RunWatcher(t, open) })
 		})
 	}
 }

@@ -18,7 +18,8 @@ import (
 const defaultTimeout = 2 * time.Second
 
 // Cache is the [kvcache.Cache] on JetStream. It also offers
-// [kvcache.Versioned] and [kvcache.Ledger]. Safe for concurrent use.
+// [kvcache.Versioned], [kvcache.Ledger] and [kvcache.Watcher]. Safe for
+// concurrent use.
 type Cache struct {
 	nc      *nats.Conn
 	js      jetstream.JetStream
@@ -37,6 +38,7 @@ type Cache struct {
 	hits   *hitLog
 	book   *logbook
 	closed atomic.Bool
+	ended  chan struct{} // closed with the cache
 }
 
 type options struct {
@@ -111,6 +113,7 @@ func Open(ctx context.Context, js jetstream.JetStream, bucket string, opts ...Op
 		stored: "$KV." + bucket + ".",
 		clock:  newServerClock(o.clock),
 		seen:   newSightings(),
+		ended:  make(chan struct{}),
 	}
 	c.put = c.stored
 	if c.api != jetstream.DefaultAPIPrefix {
@@ -134,10 +137,12 @@ func Open(ctx context.Context, js jetstream.JetStream, bucket string, opts ...Op
 // moment.
 const openPatience = 5
 
-// Close implements [kvcache.Cache]: it ends what follows the ledger. The
-// connection is the caller's.
+// Close implements [kvcache.Cache]: it ends what follows the ledger,
+// and every watch. The connection is the caller's.
 func (c *Cache) Close() error {
-	c.closed.Store(true)
+	if !c.closed.Swap(true) {
+		close(c.ended)
+	}
 	c.book.close()
 	return nil
 }

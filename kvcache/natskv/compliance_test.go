@@ -29,6 +29,7 @@ func open(t *testing.T, js jetstream.JetStream, opts ...natskv.Option) *natskv.C
 func comply(t *testing.T, open cachetest.Open) {
 	t.Run("Cache", func(t *testing.T) { t.Parallel(); cachetest.Run(t, open) })
 	t.Run("Versioned", func(t *testing.T) { t.Parallel(); cachetest.RunVersioned(t, open) })
+	t.Run("Watcher", func(t *testing.T) { t.Parallel(); cachetest.RunWatcher(t, open) })
 }
 
 // R12: the suite that the in-memory cache passes, on one server.

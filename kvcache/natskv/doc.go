@@ -25,6 +25,9 @@
 // has expired leaves a marker for a quarter of an hour: a version that is held
 // for longer may be taken for that of a key never written.
 //
+// A watch is a consumer of the bucket that the server drops a minute after its
+// process has gone.
+//
 // # Hits
 //
 // Hit series are in a stream beside the bucket, HITS_<bucket>, made when the

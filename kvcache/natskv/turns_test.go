@@ -43,4 +43,7 @@ func (t *turns) Load(ctx context.Context, entries []kvcache.Entry) error {
 func (t *turns) Swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
 	return t.next().Swap(ctx, changes)
 }
+func (t *turns) Watch(ctx context.Context, keys []string, changed func(kvcache.Entry)) error {
+	return t.next().Watch(ctx, keys, changed)
+}
 func (t *turns) Close() error { return errors.Join(t.caches[0].Close(), t.caches[1].Close()) }
