@@ -19,11 +19,11 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 	if err != nil {
 		return "", err
 	}
-	before, err := w.results.find(ctx, tenant, c)
+	before, answered, err := w.results.answered(ctx, tenant, c, d.meta.Timestamp)
 	if err != nil {
 		return "", err
 	}
-	if before.answers(c, d.meta.Timestamp) {
+	if answered {
 		return "already_done", nil
 	}
 	failed, err := w.attempts.failed(ctx, d)
@@ -37,7 +37,7 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 	if err != nil {
 		// Somebody else may have had the same chunk in hand, and more luck.
 		if shared {
-			if now, e := w.results.find(ctx, tenant, c); e == nil && now.answers(c, d.meta.Timestamp) {
+			if _, answered, e := w.results.answered(ctx, tenant, c, d.meta.Timestamp); e == nil && answered {
 				return "already_done", nil
 			}
 		}

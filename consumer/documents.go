@@ -21,9 +21,10 @@ func (w *Worker) handleDocument(ctx context.Context, d delivery) (outcome string
 	if err != nil {
 		return "", err
 	}
+	queue := w.cfg.Names.NewChunkQueue(w.js, d.id())
 	for len(chunks) > 0 {
 		n := min(len(chunks), publishWindow)
-		if err := w.publishChunks(ctx, chunks[:n]); err != nil {
+		if err := w.publishChunks(ctx, queue, chunks[:n]); err != nil {
 			return "", err
 		}
 		chunks = chunks[n:]
@@ -63,7 +64,7 @@ func (w *Worker) split(d delivery, tenant string) (messages []*nats.Msg, err err
 
 // publishChunks returns when the stream has every message. A document that is
 // delivered again publishes them again, under the same ids.
-func (w *Worker) publishChunks(ctx context.Context, messages []*nats.Msg) error {
+func (w *Worker) publishChunks(ctx context.Context, queue *wire.ChunkQueue, messages []*nats.Msg) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*opTimeout)
 	defer cancel()
 	acks := make([]jetstream.PubAckFuture, len(messages))
@@ -77,26 +78,14 @@ func (w *Worker) publishChunks(ctx context.Context, messages []*nats.Msg) error 
 	for i, ack := range acks {
 		select {
 		case stored := <-ack.Ok():
-			if err := w.publishForeign(ctx, messages[i], stored); err != nil {
-				return err
+			if _, err := queue.Confirm(ctx, messages[i], stored); err != nil {
+				return &storeError{"publish chunk", err}
 			}
 		case err := <-ack.Err():
 			return &storeError{"publish chunk", err}
 		case <-ctx.Done():
 			return &storeError{"publish chunk", context.Cause(ctx)}
 		}
-	}
-	return nil
-}
-
-// publishForeign publishes a chunk that the stream took for another tenant's.
-func (w *Worker) publishForeign(ctx context.Context, msg *nats.Msg, stored *jetstream.PubAck) error {
-	again, err := w.cfg.Names.ForeignDuplicate(ctx, w.js, msg, stored)
-	if err == nil && again != nil {
-		_, err = w.js.PublishMsg(ctx, again)
-	}
-	if err != nil {
-		return &storeError{"publish chunk", err}
 	}
 	return nil
 }

@@ -99,6 +99,21 @@ func TestTheSameDocumentOfTwoTenants(t *testing.T) {
 	require.Empty(t, w.dead())
 }
 
+// A raw document that is put back to an earlier text, however often within the
+// stream's memory of copies, has the result of the last one.
+func TestDocumentIsPutBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(failing())
+	for _, text := range []string{"Text A.", "Text B.", "Text A.", "Text B.", "Text A."} {
+		w.sendTo("weir.documents.acme", text, nats.Header{"Weir-Document-Id": {"d"}})
+		require.Eventually(t, func() bool {
+			return w.waiting(w.names.DocumentStream()) == 0 && w.waiting(w.names.ChunkStream()) == 0
+		}, patience, tick)
+		require.Equal(t, extraction.ChunkID("d", 0, text), w.onlyResult().ChunkID)
+	}
+}
+
 func TestBadDocumentsAreSetAside(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -36,6 +36,8 @@ func openResults(ctx context.Context, js jetstream.JetStream, names wire.Names) 
 type stored struct {
 	revision uint64 // 0 if nothing is there
 	chunkID  string
+	total    int
+	body     []byte
 	origin   time.Time // when the chunk it came from was accepted; zero if unknown
 }
 
@@ -58,10 +60,58 @@ func (r results) find(ctx context.Context, tenant string, c extraction.Chunk) (s
 	}
 	found := stored{revision: msg.Sequence}
 	if result, err := wire.DecodeResult(msg.Data); err == nil { // anything else is replaced
-		found.chunkID = result.ChunkID
+		found.chunkID, found.total, found.body = result.ChunkID, result.Total, msg.Data
 		found.origin, _ = time.Parse(time.RFC3339Nano, msg.Header.Get(wire.HeaderOriginTime))
 	}
 	return found, nil
+}
+
+// answered looks whether c needs no extraction. A result of c that came from an
+// earlier copy is marked as that of the later one: otherwise another version of
+// the document that was accepted in between, and is still being worked on, would
+// replace it, although it was put back since. The document may also have grown.
+func (r results) answered(ctx context.Context, tenant string, c extraction.Chunk, origin time.Time) (stored, bool, error) {
+	var last error
+	for range storeTries {
+		found, err := r.find(ctx, tenant, c)
+		if err != nil {
+			return stored{}, false, err
+		}
+		if !found.answers(c, origin) {
+			return found, false, nil
+		}
+		if !origin.After(found.origin) {
+			return found, true, nil
+		}
+		body := found.body
+		if found.total != c.Total {
+			if body, err = withTotal(body, c.Total); err != nil {
+				return stored{}, false, err
+			}
+		}
+		if last = r.put(ctx, r.names.ResultSubject(tenant, c.DocumentID, c.Index), body, origin, found.revision); last == nil {
+			return found, true, nil
+		}
+	}
+	return stored{}, false, &storeError{"mark result", last}
+}
+
+func withTotal(body []byte, total int) ([]byte, error) {
+	result, err := wire.DecodeResult(body)
+	if err != nil {
+		return nil, err
+	}
+	result.Total = total
+	return wire.EncodeResult(result)
+}
+
+// put writes a result if the revision of its place is what it should be.
+func (r results) put(ctx context.Context, subject string, body []byte, origin time.Time, revision uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, opTimeout)
+	defer cancel()
+	msg := &nats.Msg{Subject: subject, Header: nats.Header{wire.HeaderOriginTime: {origin.UTC().Format(time.RFC3339Nano)}}, Data: body}
+	_, err := r.js.PublishMsg(ctx, msg, jetstream.WithExpectStream(r.names.ResultStream()), jetstream.WithExpectLastSequencePerSubject(revision))
+	return err
 }
 
 // storeTries bounds both lost races and a server that does not answer. Trying
@@ -75,17 +125,10 @@ func (r results) store(ctx context.Context, before stored, c extraction.Chunk, r
 	if err != nil {
 		return fmt.Errorf("encode result: %w", err)
 	}
-	msg := &nats.Msg{
-		Subject: r.names.ResultSubject(result.TenantID, result.DocumentID, result.Index),
-		Header:  nats.Header{wire.HeaderOriginTime: {origin.UTC().Format(time.RFC3339Nano)}},
-		Data:    body,
-	}
+	subject := r.names.ResultSubject(result.TenantID, result.DocumentID, result.Index)
 	var last error
 	for range storeTries {
-		octx, cancel := context.WithTimeout(ctx, opTimeout)
-		_, err := r.js.PublishMsg(octx, msg, jetstream.WithExpectStream(r.names.ResultStream()),
-			jetstream.WithExpectLastSequencePerSubject(before.revision))
-		cancel()
+		err := r.put(ctx, subject, body, origin, before.revision)
 		switch {
 		case err == nil:
 			return nil
@@ -95,12 +138,14 @@ func (r results) store(ctx context.Context, before stored, c extraction.Chunk, r
 		}
 		last = err
 		// Whether the server refused or only its answer got lost: look again.
-		before, err = r.find(ctx, result.TenantID, c)
+		now, answered, err := r.answered(ctx, result.TenantID, c, origin)
 		switch {
-		case err == nil && before.answers(c, origin):
-			return nil
 		case err != nil:
 			last = err
+		case answered:
+			return nil
+		default:
+			before = now
 		}
 	}
 	return &storeError{"store result", last}

@@ -4,14 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
 // A chunk whose result exists is settled without a model call.
@@ -72,6 +75,36 @@ func TestChangedDocument(t *testing.T) {
 	require.Empty(t, w.dead())
 }
 
+// A document that was put back to an earlier version keeps that version, also if
+// the version in between takes longest.
+func TestPutBackWhileAnotherVersionIsInWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	started, release := make(chan struct{}), make(chan struct{})
+	x := scripted(func(_ context.Context, _ int, c extraction.Chunk) (extraction.Extraction, error) {
+		if c.Text == "two" {
+			close(started)
+			<-release
+		}
+		return found(), nil
+	})
+	w.start(x)
+	body := func(text string, total int) string {
+		return fmt.Sprintf(`{"document_id":"d","text":%q,"total":%d}`, text, total)
+	}
+	w.send("acme", body("one", 1))
+	w.settled()
+	w.send("acme", body("two", 1))
+	<-started
+	w.send("acme", body("one", 3)) // and it has grown
+	require.Eventually(t, func() bool { return w.waiting(w.names.ChunkStream()) == 1 }, patience, tick)
+	close(release)
+	r := w.onlyResult()
+	require.Equal(t, extraction.ChunkID("d", 0, "one"), r.ChunkID)
+	require.Equal(t, 3, r.Total)
+	require.Len(t, x.made(), 2, "putting back costs no call of the model")
+}
+
 // Somebody else's message in a result's place is no reason to stop.
 func TestRubbishInTheResultsPlace(t *testing.T) {
 	t.Parallel()
@@ -99,6 +132,24 @@ func TestExactlyOneResultUnderCopies(t *testing.T) {
 			w.send("acme", chunkJSON("d", i, fmt.Sprint("chunk ", i)))
 		}
 	}
+	var mu sync.Mutex
+	written := map[string]map[time.Time]bool{}
+	follower, err := w.js.OrderedConsumer(t.Context(), w.names.ResultStream(), jetstream.OrderedConsumerConfig{})
+	require.NoError(t, err)
+	following, err := follower.Consume(func(msg jetstream.Msg) {
+		r, err := wire.DecodeResult(msg.Data())
+		if err != nil {
+			return // the test finds it in the stream
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if written[msg.Subject()] == nil {
+			written[msg.Subject()] = map[time.Time]bool{}
+		}
+		written[msg.Subject()][r.FinishedAt] = true
+	})
+	require.NoError(t, err)
+	defer following.Stop()
 	for range 3 {
 		w.start(x, func(c *consumer.Config) { c.MaxAttempts = 100 })
 	}
@@ -112,9 +163,19 @@ func TestExactlyOneResultUnderCopies(t *testing.T) {
 		require.Equal(t, 1, n, i)
 	}
 	require.Empty(t, w.dead())
-	stream, err := w.js.Stream(t.Context(), w.names.ResultStream())
-	require.NoError(t, err)
-	require.EqualValues(t, chunks, stream.CachedInfo().State.LastSeq, "none was ever overwritten")
+	require.Eventually(t, func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(written) == chunks
+	}, patience, tick)
+	following.Stop()
+	<-following.Closed()
+	mu.Lock()
+	defer mu.Unlock()
+	for place, results := range written {
+		// A later copy only marks the result that is there as its own.
+		require.Len(t, results, 1, "%s was overwritten", place)
+	}
 }
 
 // What the worker writes down before a dead letter is completed by the next one

@@ -60,7 +60,11 @@ type WaitError struct {
 }
 
 func (e *WaitError) Error() string {
-	return fmt.Sprintf("%d chunks have neither a result nor a dead letter after %s", e.Open, e.After.Round(time.Millisecond))
+	open := fmt.Sprintf("%d chunks have", e.Open)
+	if e.Open == 1 {
+		open = "1 chunk has"
+	}
+	return fmt.Sprintf("%s neither a result nor a dead letter after %s", open, e.After.Round(time.Millisecond))
 }
 
 func (e *WaitError) Unwrap() error { return e.Err }

@@ -113,9 +113,14 @@ func (f *fleet) bury(msg jetstream.Msg, kind string) {
 
 func (f *fleet) plan(id string, sources ...publish.Source) *publish.Plan {
 	f.t.Helper()
+	return f.planFor("acme co.", id, sources...)
+}
+
+func (f *fleet) planFor(tenant, id string, sources ...publish.Source) *publish.Plan {
+	f.t.Helper()
 	splitter, err := extraction.NewSplitter(40, 5)
 	require.NoError(f.t, err)
-	plan, err := publish.NewPlan(publish.PlanConfig{Names: f.names, Tenant: "acme co.", Splitter: splitter, DocumentID: id}, sources)
+	plan, err := publish.NewPlan(publish.PlanConfig{Names: f.names, Tenant: tenant, Splitter: splitter, DocumentID: id}, sources)
 	require.NoError(f.t, err)
 	return plan
 }

@@ -2,12 +2,15 @@ package publish
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
 // Counts are what has happened to the chunks of a publication so far.
@@ -15,7 +18,7 @@ type Counts struct {
 	Chunks    int `json:"chunks"`    // in all
 	Existing  int `json:"existing"`  // had a result already and were not sent
 	Sent      int `json:"sent"`      // stored by the stream
-	Duplicate int `json:"duplicate"` // sent, but the stream had them already
+	Duplicate int `json:"duplicate"` // sent, but waiting in the stream already
 	Done      int `json:"done"`      // have a result, Existing included
 	Dead      int `json:"dead"`      // were dead-lettered
 }
@@ -38,6 +41,13 @@ type Publisher struct {
 type chunkKey struct {
 	document string
 	index    int
+}
+
+// content tells the versions of a chunk apart. A document that has grown may
+// have the same chunk as before, of more.
+type content struct {
+	id    string
+	total int
 }
 
 // pendingChunk is a chunk that was sent and has not come back.
@@ -116,7 +126,7 @@ func (p *Publisher) Send(ctx context.Context) error {
 				return &InputError{Source: item.Source, Line: item.Line, Offset: -1, Reason: "has changed since it was checked: run the same command again"}
 			}
 			for _, m := range messages {
-				if existing[chunkKey{m.chunk.DocumentID, m.chunk.Index}] == m.chunk.ChunkID {
+				if existing[chunkKey{m.chunk.DocumentID, m.chunk.Index}] == (content{m.chunk.ChunkID, m.chunk.Total}) {
 					p.counts.Existing++
 					p.counts.Done++
 					p.tell(p.counts)
@@ -137,9 +147,9 @@ func (p *Plan) holds(planned PlannedDocument) bool {
 	return ok && checked.sha256 == planned.sha256 && checked.Chunks == planned.Chunks
 }
 
-// begin notes where the streams end and returns the ids of the chunks that have
-// a result.
-func (p *Publisher) begin(ctx context.Context) (map[chunkKey]string, error) {
+// begin notes where the streams end and returns what is in the places of
+// results.
+func (p *Publisher) begin(ctx context.Context) (map[chunkKey]content, error) {
 	names := p.plan.config.Names
 	for stream, last := range map[string]*uint64{names.ResultStream(): &p.resume.results, names.DeadStream(): &p.resume.dead} {
 		sequence, err := lastSequence(ctx, p.js, stream)
@@ -152,12 +162,12 @@ func (p *Publisher) begin(ctx context.Context) (map[chunkKey]string, error) {
 	for _, d := range p.plan.Documents {
 		documents = append(documents, d.ID)
 	}
-	existing := map[chunkKey]string{}
+	existing := map[chunkKey]content{}
 	for result, err := range p.reader.results(ctx, documents, 0) {
 		if err != nil {
 			return nil, err
 		}
-		existing[chunkKey{result.value.DocumentID, result.value.Index}] = result.value.ChunkID
+		existing[chunkKey{result.value.DocumentID, result.value.Index}] = content{result.value.ChunkID, result.value.Total}
 	}
 	return existing, nil
 }
@@ -165,6 +175,7 @@ func (p *Publisher) begin(ctx context.Context) (map[chunkKey]string, error) {
 // window keeps a bounded number of chunks on their way.
 type window struct {
 	publisher *Publisher
+	queue     *wire.ChunkQueue
 	flying    []flight
 }
 
@@ -173,7 +184,9 @@ type flight struct {
 	ack jetstream.PubAckFuture
 }
 
-func newWindow(p *Publisher) *window { return &window{publisher: p} }
+func newWindow(p *Publisher) *window {
+	return &window{publisher: p, queue: p.plan.config.Names.NewChunkQueue(p.js, rand.Text())}
+}
 
 func (w *window) send(ctx context.Context, m message) error {
 	if len(w.flying) >= maxInFlight {
@@ -204,7 +217,12 @@ func (w *window) land(ctx context.Context) error {
 	w.flying = w.flying[1:]
 	stored, err := f.wait(ctx)
 	if err != nil {
-		stored, err = w.resend(ctx, f.message, err)
+		stored, err = w.retry(ctx, err, func(ctx context.Context) (*jetstream.PubAck, error) {
+			return w.publisher.js.PublishMsg(ctx, f.msg)
+		})
+	}
+	if err == nil && stored.Duplicate {
+		stored, err = w.confirm(ctx, f.message, stored)
 	}
 	if err != nil {
 		return &SendError{DocumentID: f.chunk.DocumentID, Index: f.chunk.Index, Err: err}
@@ -233,9 +251,19 @@ func (f flight) wait(ctx context.Context) (*jetstream.PubAck, error) {
 	}
 }
 
-// resend sends a chunk again until it is stored, the stream refuses it or the
-// patience is over. The message id makes a second copy harmless.
-func (w *window) resend(ctx context.Context, m message, first error) (*jetstream.PubAck, error) {
+// confirm sees to a chunk that the stream took for a copy of an earlier one.
+func (w *window) confirm(ctx context.Context, m message, stored *jetstream.PubAck) (*jetstream.PubAck, error) {
+	confirm := func(ctx context.Context) (*jetstream.PubAck, error) { return w.queue.Confirm(ctx, m.msg, stored) }
+	confirmed, err := confirm(ctx)
+	if err != nil {
+		return w.retry(ctx, err, confirm)
+	}
+	return confirmed, nil
+}
+
+// retry does again what failed with first until it succeeds, the stream refuses
+// or the patience is over. The message id makes a second copy harmless.
+func (w *window) retry(ctx context.Context, first error, do func(context.Context) (*jetstream.PubAck, error)) (*jetstream.PubAck, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, resendFor, first)
 	defer cancel()
 	for last := first; ; {
@@ -247,7 +275,7 @@ func (w *window) resend(ctx context.Context, m message, first error) (*jetstream
 			return nil, context.Cause(ctx)
 		case <-time.After(resendWait):
 		}
-		stored, err := w.publisher.js.PublishMsg(ctx, m.msg)
+		stored, err := do(ctx)
 		if err == nil {
 			return stored, nil
 		}
@@ -257,12 +285,12 @@ func (w *window) resend(ctx context.Context, m message, first error) (*jetstream
 	}
 }
 
-// landed counts a chunk that the stream has.
+// landed counts a chunk that waits in the stream.
 func (p *Publisher) landed(m message, stored *jetstream.PubAck) {
 	p.counts.Sent++
 	if stored.Duplicate {
 		p.counts.Duplicate++
-		p.resume.dead = 0 // its dead letter may be older than this publication
+		p.resume.dead = 0 // its dead letter may have been written before this began
 	}
 	p.pending[chunkKey{m.chunk.DocumentID, m.chunk.Index}] = pendingChunk{id: m.chunk.ChunkID, sequence: stored.Sequence}
 	p.tell(p.counts)

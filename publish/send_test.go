@@ -127,9 +127,9 @@ func TestFollowEndsWithResultsAndDeadLetters(t *testing.T) {
 	require.Equal(t, publish.Counts{Chunks: 80, Sent: 80, Done: 76, Dead: 4}, publisher.Counts())
 }
 
-// A chunk that is dead already and is sent again within the stream's memory of
-// copies will never come back: the dead letter that is there is its answer.
-func TestFollowFindsTheDeadLetterOfADuplicate(t *testing.T) {
+// A chunk that is dead already is tried again when it is sent again, also within
+// the stream's memory of copies, and its answer is the new one.
+func TestADeadChunkThatIsSentAgainIsTriedAgain(t *testing.T) {
 	f := newFleet(t)
 	source := file(t, "a.txt", "Ada met Charles.")
 	require.NoError(t, f.publisher(f.plan("", source)).Send(t.Context()))
@@ -137,9 +137,82 @@ func TestFollowFindsTheDeadLetterOfADuplicate(t *testing.T) {
 
 	again := f.publisher(f.plan("", source))
 	require.NoError(t, again.Send(t.Context()))
-	dead, err := again.Follow(t.Context(), time.Millisecond)
+	require.Equal(t, publish.Counts{Chunks: 1, Sent: 1}, again.Counts())
+	messages := f.take(1)
+	require.Len(t, messages, 1)
+	f.bury(messages[0], "refused")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	dead, err := again.Follow(ctx, time.Millisecond)
 	require.NoError(t, err)
 	require.Len(t, dead, 1)
+	require.Equal(t, "refused", dead[0].Kind)
+}
+
+const patience = 30 * time.Second
+
+// The ids of chunks do not tell tenants apart: the same text of another tenant
+// is sent for that one, too, whether the first copy still waits or not.
+func TestTheSameTextOfTwoTenantsIsSentForBoth(t *testing.T) {
+	for name, gone := range map[string]bool{"first waits": false, "first is gone": true} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t)
+			source := file(t, "a.txt", "Ada met Charles.")
+			require.NoError(t, f.publisher(f.planFor("t1", "", source)).Send(t.Context()))
+			if gone {
+				f.finish(f.take(1)[0], extraction.Extraction{})
+			}
+			second := f.publisher(f.planFor("t2", "", source))
+			require.NoError(t, second.Send(t.Context()))
+			require.Equal(t, publish.Counts{Chunks: 1, Sent: 1}, second.Counts())
+			for _, msg := range f.take(2) {
+				f.finish(msg, extraction.Extraction{})
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			_, err := second.Follow(ctx, time.Millisecond)
+			require.NoError(t, err)
+			require.Equal(t, 1, second.Counts().Done)
+		})
+	}
+}
+
+// A document that is put back to an earlier version, as often as one likes, has
+// the result of the version that was published last.
+func TestADocumentIsPutBackToAnEarlierVersion(t *testing.T) {
+	f := newFleet(t)
+	for _, text := range []string{"Version one.", "Version two.", "Version one.", "Version two.", "Version one."} {
+		publisher := f.publisher(f.plan("d", file(t, "a.txt", text)))
+		require.NoError(t, publisher.Send(t.Context()))
+		require.Equal(t, publish.Counts{Chunks: 1, Sent: 1}, publisher.Counts())
+		messages := f.take(1)
+		require.Len(t, messages, 1)
+		f.finish(messages[0], extraction.Extraction{})
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		_, err := publisher.Follow(ctx, time.Millisecond)
+		cancel()
+		require.NoError(t, err)
+		parts, err := f.reader().Parts(t.Context(), "d")
+		require.NoError(t, err)
+		require.Equal(t, extraction.ChunkID("d", 0, text), parts[0].ChunkID)
+	}
+}
+
+// The first chunks of a document that has grown are what they were, of more:
+// they are sent again, so that their results say which version they belong to.
+func TestADocumentThatHasGrownIsSentAsAWhole(t *testing.T) {
+	f := newFleet(t)
+	short := f.plan("d", file(t, "a.txt", sentences(4)))
+	require.NoError(t, f.publisher(short).Send(t.Context()))
+	for _, msg := range f.take(100) {
+		f.finish(msg, extraction.Extraction{})
+	}
+	grown := f.plan("d", file(t, "a.txt", sentences(8)))
+	require.Greater(t, grown.Chunks, short.Chunks)
+	publisher := f.publisher(grown)
+	require.NoError(t, publisher.Send(t.Context()))
+	require.Equal(t, publish.Counts{Chunks: grown.Chunks, Sent: grown.Chunks}, publisher.Counts())
+	require.Len(t, f.take(100), grown.Chunks)
 }
 
 // An old dead letter says nothing about a chunk that really was sent again.
@@ -250,4 +323,9 @@ func TestFollowEndsWhenALaterVersionIsThere(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, dead)
 	require.Equal(t, 1, older.Counts().Done)
+}
+
+func TestWaitErrorCounts(t *testing.T) {
+	require.EqualError(t, &publish.WaitError{Open: 1, After: time.Second}, "1 chunk has neither a result nor a dead letter after 1s")
+	require.EqualError(t, &publish.WaitError{Open: 2, After: time.Second}, "2 chunks have neither a result nor a dead letter after 1s")
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -20,28 +21,68 @@ func (n Names) NewChunkMessage(tenant, chunkID string, body []byte, maxPayload i
 	return msg, nil
 }
 
-// ForeignDuplicate looks at a chunk that its stream did not store because a
-// message with the same id came shortly before. The id of a chunk does not tell
-// tenants apart, so that may have been the same chunk of another tenant. If so,
-// or if it cannot be told any more, the answer is the message to publish
-// instead; publishing one copy too many is harmless, because a chunk whose
-// result exists is settled at once. nil means that the chunk is in its queue.
-func (n Names) ForeignDuplicate(ctx context.Context, js jetstream.JetStream, msg *nats.Msg, ack *jetstream.PubAck) (*nats.Msg, error) {
-	if !ack.Duplicate {
-		return nil, nil
+// ChunkQueue sees to it that chunks really are in their queue. It is for one
+// goroutine.
+type ChunkQueue struct {
+	js      jetstream.JetStream
+	names   Names
+	attempt string
+	stream  jetstream.Stream // once it was needed
+}
+
+// NewChunkQueue returns a queue for one attempt to publish. attempt is a string
+// that no other attempt has; one that is repeated after a failure keeps it.
+func (n Names) NewChunkQueue(js jetstream.JetStream, attempt string) *ChunkQueue {
+	return &ChunkQueue{js: js, names: n, attempt: attempt}
+}
+
+// Confirm is called with the stream's answer to msg. If the stream dropped it,
+// because a message with the same id came within the last minutes, that one may
+// have been another tenant's, or may have been worked on already and been
+// replaced by another version of the document since. Then msg is published
+// again, under other ids. The answer that is returned says where the chunk
+// waits; its Duplicate says that it waited there before.
+//
+// One copy too many is harmless: a chunk whose result is the newest is settled
+// without a call of the model.
+func (q *ChunkQueue) Confirm(ctx context.Context, msg *nats.Msg, ack *jetstream.PubAck) (*jetstream.PubAck, error) {
+	shared := msg.Header.Get(nats.MsgIdHdr) + "@" + msg.Subject
+	own := shared + "@" + q.attempt
+	for _, id := range []string{shared, own} {
+		if !ack.Duplicate {
+			return ack, nil
+		}
+		waits, err := q.waits(ctx, msg, ack.Sequence)
+		if err != nil || waits {
+			return ack, err
+		}
+		again := &nats.Msg{Subject: msg.Subject, Data: msg.Data, Header: maps.Clone(msg.Header)}
+		again.Header.Set(nats.MsgIdHdr, id)
+		if ack, err = q.js.PublishMsg(ctx, again, jetstream.WithExpectStream(q.names.ChunkStream())); err != nil {
+			return nil, err
+		}
 	}
-	stream, err := js.Stream(ctx, n.ChunkStream())
+	// Nobody else has the last id: a duplicate of it is this attempt's own, whose
+	// answer was lost.
+	return ack, nil
+}
+
+// waits reports whether the message stored under sequence is the same as msg,
+// ids apart, and still there.
+func (q *ChunkQueue) waits(ctx context.Context, msg *nats.Msg, sequence uint64) (bool, error) {
+	if q.stream == nil {
+		stream, err := q.js.Stream(ctx, q.names.ChunkStream())
+		if err != nil {
+			return false, err
+		}
+		q.stream = stream
+	}
+	stored, err := q.stream.GetMsg(ctx, sequence)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return false, nil
+	}
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	stored, err := stream.GetMsg(ctx, ack.Sequence)
-	switch {
-	case err == nil && stored.Subject == msg.Subject:
-		return nil, nil
-	case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
-		return nil, err
-	}
-	again := &nats.Msg{Subject: msg.Subject, Data: msg.Data, Header: maps.Clone(msg.Header)}
-	again.Header.Set(nats.MsgIdHdr, msg.Header.Get(nats.MsgIdHdr)+"@"+msg.Subject)
-	return again, nil
+	return stored.Subject == msg.Subject && bytes.Equal(stored.Data, msg.Data), nil
 }
