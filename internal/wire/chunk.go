@@ -23,14 +23,22 @@ func DecodeChunk(body []byte) (extraction.Chunk, error) {
 		Metadata:       o.stringMap("metadata"),
 	}
 	c.Index, _ = o.num("index")
-	c.Total, _ = o.num("total")
+	var totalGiven, endGiven bool
+	c.Total, totalGiven = o.num("total")
 	c.ByteStart, _ = o.num("byte_start")
-	c.ByteEnd, _ = o.num("byte_end")
+	c.ByteEnd, endGiven = o.num("byte_end")
 	if o.err != nil {
 		return extraction.Chunk{}, o.err
 	}
 	if err := checkChunk(c); err != nil {
 		return extraction.Chunk{}, err
+	}
+	// Only what is absent has a default: a zero that was given is a mistake.
+	switch {
+	case totalGiven && c.Index >= c.Total:
+		return extraction.Chunk{}, invalid("index %d is not below total %d", c.Index, c.Total)
+	case endGiven && c.ByteEnd < c.ByteStart:
+		return extraction.Chunk{}, invalid("byte_end %d is before byte_start %d", c.ByteEnd, c.ByteStart)
 	}
 	if c.DocumentID == "" {
 		c.DocumentID = extraction.DocumentID(c.Text)

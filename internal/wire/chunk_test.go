@@ -42,7 +42,6 @@ func TestChunkWithEverything(t *testing.T) {
 func TestChunkLeavesRoomForClients(t *testing.T) {
 	for name, body := range map[string]string{
 		"null is absent":        `{"text":"a","index":null,"total":null,"document_id":null,"metadata":null}`,
-		"zero total is absent":  `{"text":"a","total":0}`,
 		"other case is unknown": `{"text":"a","TEXT":1,"Index":"x"}`,
 		"white space":           " \n{\"text\" : \"a\"}\n",
 	} {
@@ -90,6 +89,8 @@ var badChunks = map[string]struct{ body, reason string }{
 	"index at the end":    {`{"text":"a","index":9223372036854775807}`, "too large"},
 	"index negative":      {`{"text":"a","index":-1}`, "negative"},
 	"total negative":      {`{"text":"a","total":-1}`, "negative"},
+	"total is zero":       {`{"text":"a","total":0}`, "not below total"},
+	"end is zero":         {`{"text":"a","byte_start":5,"byte_end":0}`, "before byte_start"},
 	"index is total":      {`{"text":"a","index":3,"total":3}`, "not below total"},
 	"index above total":   {`{"text":"a","index":4,"total":3}`, "not below total"},
 	"start negative":      {`{"text":"a","byte_start":-1}`, "byte_start"},
