@@ -27,7 +27,7 @@ func (r *Reader) Parts(ctx context.Context, documents ...string) ([]extraction.P
 		for _, result := range results {
 			t.addResult(result)
 		}
-		_, counts := version(t.results)
+		_, _, counts := version(t.results)
 		byIndex := map[int]extraction.Part{}
 		for i, result := range results {
 			if counts(t.results[i]) {

@@ -29,7 +29,7 @@ type Status struct {
 // DocumentStatus is how far the fleet is with one document.
 type DocumentStatus struct {
 	DocumentID string           `json:"document_id"`
-	Chunks     int              `json:"chunks"` // in all, as far as the messages say
+	Chunks     int              `json:"chunks"` // in all, as far as is known
 	Done       int              `json:"done"`
 	Partial    int              `json:"partial"` // of Done: rows were salvaged from a broken answer
 	Dead       map[string]int   `json:"dead"`    // by kind
@@ -50,6 +50,16 @@ func (d DocumentStatus) DeadChunks() int {
 // Status reads how far documents are, all of the tenant's for none. A document
 // that was published again counts in its newest version.
 func (r *Reader) Status(ctx context.Context, documents ...string) (Status, error) {
+	status := Status{Tenant: r.tenant, Documents: []DocumentStatus{}, Unreadable: map[string]int{}}
+	// First: what is settled meanwhile is in the results, and not missed.
+	var err error
+	if status.WaitingChunks, err = r.waiting(ctx, r.names.ChunkStream(), r.names.ChunkSubject(r.tenant)); err != nil {
+		return Status{}, err
+	}
+	status.WaitingDocuments, err = r.waiting(ctx, r.names.DocumentStream(), r.names.DocumentSubject(r.tenant))
+	if err != nil {
+		return Status{}, err
+	}
 	byID := map[string]*tally{}
 	of := func(document string) *tally {
 		if byID[document] == nil {
@@ -63,7 +73,6 @@ func (r *Reader) Status(ctx context.Context, documents ...string) (Status, error
 		}
 		of(result.value.DocumentID).addResult(result)
 	}
-	status := Status{Tenant: r.tenant, Documents: []DocumentStatus{}, Unreadable: map[string]int{}}
 	for letter, err := range r.deadLetters(ctx, 0) {
 		if err != nil {
 			return Status{}, err
@@ -77,18 +86,12 @@ func (r *Reader) Status(ctx context.Context, documents ...string) (Status, error
 		}
 	}
 	for id, t := range byID {
-		if document, any := t.status(id); any {
+		if document, any := t.status(id, status.WaitingChunks); any {
 			status.Documents = append(status.Documents, document)
 		}
 	}
 	slices.SortFunc(status.Documents, func(a, b DocumentStatus) int { return cmp.Compare(a.DocumentID, b.DocumentID) })
-
-	var err error
-	if status.WaitingChunks, err = r.waiting(ctx, r.names.ChunkStream(), r.names.ChunkSubject(r.tenant)); err != nil {
-		return Status{}, err
-	}
-	status.WaitingDocuments, err = r.waiting(ctx, r.names.DocumentStream(), r.names.DocumentSubject(r.tenant))
-	return status, err
+	return status, nil
 }
 
 // waiting counts the messages on one subject of a work queue.

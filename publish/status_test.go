@@ -86,6 +86,33 @@ func TestStatusOfChunksWithoutTotals(t *testing.T) {
 	require.Equal(t, 3, status.Documents[0].Done)
 }
 
+// One chunk with a high index and no total is one chunk: nothing else is known of
+// the document, and nothing waits.
+func TestStatusCountsWhatIsKnown(t *testing.T) {
+	f := newFleet(t)
+	_, err := f.js.Publish(t.Context(), f.names.ChunkSubject("acme co."), []byte(`{"document_id":"d","index":7,"text":"A."}`))
+	require.NoError(t, err)
+	f.finish(f.take(1)[0], extraction.Extraction{})
+	status, err := f.reader().Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, status.Documents[0].Chunks)
+	require.Equal(t, 1, status.Documents[0].Done)
+	require.Zero(t, status.Documents[0].Waiting)
+}
+
+// The last chunk may be the first to be finished.
+func TestStatusWhenTheLastChunkIsFirst(t *testing.T) {
+	f := newFleet(t)
+	plan := f.plan("d", file(t, "a.txt", sentences(5)))
+	require.NoError(t, f.publisher(plan).Send(t.Context()))
+	messages := f.take(100)
+	f.finish(messages[len(messages)-1], extraction.Extraction{})
+	status, err := f.reader().Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, plan.Chunks, status.Documents[0].Chunks)
+	require.Equal(t, plan.Chunks-1, status.Documents[0].Waiting)
+}
+
 // A document that has shrunk leaves results of its longer version behind.
 func TestOnlyTheNewestVersionOfADocumentCounts(t *testing.T) {
 	f := newFleet(t)

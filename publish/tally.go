@@ -41,9 +41,8 @@ func (t *tally) addDead(d stored[Dead]) {
 
 // version says which chunks belong to the newest version of the document: those
 // with total. Chunks that were sent without a total carry index+1; of these
-// every one counts, and total is the largest.
-func version(chunks []settled) (total int, counts func(settled) bool) {
-	given := false
+// every one counts, total is the largest, and given is false.
+func version(chunks []settled) (total int, given bool, counts func(settled) bool) {
 	var newest settled
 	for _, c := range chunks {
 		given = given || c.total != c.index+1
@@ -53,16 +52,18 @@ func version(chunks []settled) (total int, counts func(settled) bool) {
 		total = max(total, c.total)
 	}
 	if !given {
-		return total, func(settled) bool { return true }
+		return total, given, func(settled) bool { return true }
 	}
-	return newest.total, func(c settled) bool { return c.total == newest.total }
+	return newest.total, given, func(c settled) bool { return c.total == newest.total }
 }
 
-// status sums up; any is false if there is nothing to say.
-func (t *tally) status(id string) (status DocumentStatus, any bool) {
+// status sums up; any is false if there is nothing to say. waiting is how many
+// chunks of the tenant wait: if nobody said how many a document has, those below
+// its highest index are only expected as long as they may be among these.
+func (t *tally) status(id string, waiting uint64) (status DocumentStatus, any bool) {
 	all := append(append([]settled(nil), t.results...), t.dead...)
-	total, counts := version(all)
-	status = DocumentStatus{DocumentID: id, Chunks: total, Dead: map[string]int{}}
+	total, given, counts := version(all)
+	status = DocumentStatus{DocumentID: id, Dead: map[string]int{}}
 	done := map[int]settled{}
 	for _, r := range t.results {
 		if counts(r) {
@@ -92,7 +93,12 @@ func (t *tally) status(id string) (status DocumentStatus, any bool) {
 		status.Usage.CompletionTokens += r.usage.CompletionTokens
 		status.touch(r.at)
 	}
-	status.Waiting = max(0, total-len(done)-len(lost))
+	settled := len(done) + len(lost)
+	status.Waiting = max(0, total-settled)
+	if !given && uint64(status.Waiting) > waiting {
+		status.Waiting = int(waiting)
+	}
+	status.Chunks = settled + status.Waiting
 	return status, len(all) > 0
 }
 
