@@ -51,12 +51,16 @@ func (c *statusCommand) Run(ctx context.Context, streams cli.Streams) error {
 	return printStatus(streams.Out, status)
 }
 
+// documentWidth keeps a table with a very long document id readable; --json has
+// the whole id. The ids that are made of texts are far shorter.
+const documentWidth = 64
+
 func printStatus(out io.Writer, status publish.Status) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "DOCUMENT\tCHUNKS\tDONE\tWAITING\tDEAD\tPROMPT TOKENS\tANSWER TOKENS")
 	for _, d := range status.Documents {
 		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%d\t%d\n",
-			cli.Printable(d.DocumentID), d.Chunks, d.Done, d.Waiting, kinds(d.Dead), d.Usage.PromptTokens, d.Usage.CompletionTokens)
+			cli.Clipped(d.DocumentID, documentWidth), d.Chunks, d.Done, d.Waiting, kinds(d.Dead), d.Usage.PromptTokens, d.Usage.CompletionTokens)
 	}
 	if err := table.Flush(); err != nil {
 		return err

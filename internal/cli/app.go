@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -62,6 +63,10 @@ func (a App) Run(ctx context.Context, args []string, grammar any) (code int) {
 		fmt.Fprintf(a.Streams.Err, "%s: %v\n", a.Name, err)
 		return ExitFailed
 	}
+	if err := checkArguments(args); err != nil {
+		a.printError(err.Error())
+		return ExitUsage
+	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		a.reportUsage(err, from)
@@ -77,6 +82,17 @@ func (a App) Run(ctx context.Context, args []string, grammar any) (code int) {
 		a.printError(err.Error())
 	}
 	return ExitCode(err)
+}
+
+// checkArguments refuses what kong would change without a word: its strings pass
+// through JSON, which has no bytes that are not UTF-8.
+func checkArguments(args []string) error {
+	for i, arg := range args {
+		if !utf8.ValidString(arg) {
+			return fmt.Errorf("argument %d is not UTF-8", i+1)
+		}
+	}
+	return nil
 }
 
 type helpShown int

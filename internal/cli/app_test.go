@@ -233,3 +233,12 @@ func TestLogLevelAndFormat(t *testing.T) {
 	logger.Warn("loud")
 	require.True(t, strings.HasPrefix(log.String(), "{"), log.String())
 }
+
+// kong would replace the bytes by U+FFFD, and so name another tenant.
+func TestWhatIsNotUTF8IsRefused(t *testing.T) {
+	for _, got := range []outcome{run(t, nil, "--tenant", "a\xffb"), run(t, nil, "--tenant=a\xffb"), run(t, map[string]string{"WEIR_TENANT": "a\xffb"})} {
+		require.Equal(t, cli.ExitUsage, got.code)
+		require.Empty(t, got.out)
+		require.Contains(t, got.err, "not UTF-8")
+	}
+}

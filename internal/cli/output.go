@@ -19,6 +19,16 @@ func Printable(text string) string {
 	return text
 }
 
+// Clipped is [Printable] text of at most width characters, for a column of a
+// table; what is left out shows as an ellipsis.
+func Clipped(text string, width int) string {
+	shown := []rune(Printable(text))
+	if len(shown) <= width {
+		return string(shown)
+	}
+	return string(shown[:width-1]) + "…"
+}
+
 // Count is "1 chunk" or "2 chunks".
 func Count(n int, thing string) string {
 	if n == 1 {

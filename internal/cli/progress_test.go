@@ -30,3 +30,9 @@ func TestPrintableQuotesWhatATerminalWouldObey(t *testing.T) {
 	require.Equal(t, "Zürich 日本", cli.Printable("Zürich 日本"))
 	require.Equal(t, `"a\x1b[31m\nb"`, cli.Printable("a\x1b[31m\nb"))
 }
+
+func TestClippedFitsAColumn(t *testing.T) {
+	require.Equal(t, "日本語", cli.Clipped("日本語", 3))
+	require.Equal(t, "日本…", cli.Clipped("日本語語", 3))
+	require.Equal(t, `"a\x…`, cli.Clipped("a\x1b[31m", 5))
+}

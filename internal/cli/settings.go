@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -35,6 +36,10 @@ func (s *settings) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 	}
 	for _, name := range envNames(flag) {
 		if value, ok := s.environ(name); ok && (value != "" || flag.Tag.Has("empty")) {
+			if !utf8.ValidString(value) { // kong would change it without a word
+				s.failed = fmt.Errorf("$%s is not UTF-8", name)
+				return nil, s.failed
+			}
 			s.origins[flag.Name] = "$" + name
 			return value, nil
 		}

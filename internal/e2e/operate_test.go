@@ -188,3 +188,35 @@ func TestSecretsAreInNoOutput(t *testing.T) {
 		require.NotContains(t, done.errOut+done.out, "hunter2")
 	}
 }
+
+// Two tenants publish the same text, one of them puts a document back, all of it
+// within the streams' memory of copies: everybody waits for results and gets them.
+func TestCopiesAreNotLost(t *testing.T) {
+	fleetTest(t)
+	url := natsServer(t)
+	w := command{program: "worker", args: []string{"run", "--provider", "offline", "--listen", ""}, env: []string{"NATS_URL=" + url}}.start(t)
+	first, second := writeFile(t, "1.txt", letter), writeFile(t, "2.txt", "Mary Somerville met Ada Lovelace in London.")
+	for _, args := range [][]string{
+		{"--tenant", "t1", first},
+		{"--tenant", "t2", first},
+		{"--tenant", "v", "--document", "D", first},
+		{"--tenant", "v", "--document", "D", second},
+		{"--tenant", "v", "--document", "D", first},
+	} {
+		done := publisher(t, url, append([]string{"publish", "--wait", "--timeout", "20s"}, args...)...)
+		require.Equal(t, 0, done.code, done)
+		require.Contains(t, done.errOut, "1 sent")
+	}
+	graph := publisher(t, url, "graph", "--tenant", "v")
+	require.Contains(t, graph.out, "Charles Babbage")
+	require.NotContains(t, graph.out, "Somerville")
+
+	long := strings.Repeat("d", 512)
+	require.Equal(t, 0, publisher(t, url, "publish", "--tenant", "long", "--document", long, "--wait", "--timeout", "20s", first).code)
+	table := publisher(t, url, "status", "--tenant", "long")
+	for line := range strings.SplitSeq(table.out, "\n") {
+		require.Less(t, len(line), 160)
+	}
+	require.Contains(t, publisher(t, url, "status", "--tenant", "long", "--json").out, long)
+	require.Equal(t, 0, w.stop(), w.output)
+}
