@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -132,16 +133,20 @@ func (f retryFlags) check() error {
 
 // circuitFlags are the breaker in front of the model server.
 type circuitFlags struct {
-	Circuit          string        `group:"circuit" default:"default" placeholder:"NAME" help:"Name of the circuit: one per model server. Workers with the same name share it."`
+	Circuit          string        `group:"circuit" default:"default" placeholder:"NAME" help:"Name of the circuit: one per model server. Workers with the same name share it. Letters, digits, - and _."`
 	FailureThreshold int           `group:"circuit" default:"5" help:"Failed calls, each after its retries, that open the circuit."`
 	RecoveryTimeout  time.Duration `group:"circuit" default:"60s" help:"How long the circuit stays open before it lets a probe through."`
 	HalfOpenMaxCalls int           `group:"circuit" default:"1" help:"Probes at a time while it is half open."`
 }
 
+// plainCircuit keeps the keys of a circuit plain: who watches <circuit>.state has to
+// find it by that name.
+var plainCircuit = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
 func (f circuitFlags) check() error {
 	switch {
-	case f.Circuit == "":
-		return errors.New("--circuit must have a name")
+	case !plainCircuit.MatchString(f.Circuit):
+		return fmt.Errorf("--circuit must be 1 to 128 letters, digits, - or _, not %q", f.Circuit)
 	case f.FailureThreshold < 1:
 		return errors.New("--failure-threshold must be positive")
 	case f.RecoveryTimeout <= 0:

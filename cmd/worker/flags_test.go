@@ -1,7 +1,9 @@
 package main
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,4 +49,18 @@ func TestEmbeddedServerIsForThisMachineOnly(t *testing.T) {
 
 func TestEveryGraphFormatIsOffered(t *testing.T) {
 	require.ElementsMatch(t, []string{"text", "json", "jsonl", "dot", "mermaid"}, graph.Formats())
+}
+
+// Whoever watches <circuit>.state must find it by that name: a store would
+// have to encode any other.
+func TestCircuitNameIsPlain(t *testing.T) {
+	valid := circuitFlags{FailureThreshold: 1, RecoveryTimeout: time.Second, HalfOpenMaxCalls: 1}
+	for _, name := range []string{"default", "gpu-7_B", strings.Repeat("c", 128)} {
+		valid.Circuit = name
+		require.NoError(t, valid.check(), name)
+	}
+	for _, name := range []string{"", "my.circ *ü", "a.b", "a b", "a/b", "=x", "ü", "a\n", strings.Repeat("c", 129)} {
+		valid.Circuit = name
+		require.ErrorContains(t, valid.check(), "--circuit must be 1 to 128 letters, digits, - or _", name)
+	}
 }
