@@ -53,9 +53,10 @@
 //	cool 30s       refuse everything for 30 s
 //
 // No clock but the server's has a say in what is admitted; the local one tells
-// when to ask again. A window is counted half a percent wider than asked for (at
-// most 100 ms), so that a few admissions may be taken ahead and handed out
-// without asking. After ErrUnavailable an admission may have been taken although
+// when to ask again. A window is counted one percent wider than asked for (at
+// most 250 ms): a few admissions may be taken ahead and handed out without asking
+// for half of that, and the rest is for calls that arrive sooner or later than
+// others after they were admitted. After ErrUnavailable an admission may have been taken although
 // nobody was told; it leaves with its window. Callers are told what was refused up
 // to a message's delay after it happened elsewhere.
 //

@@ -200,7 +200,7 @@ func verdict(s *simServer, told []outcome) string {
 		}
 		ids[o.id] = true
 		e := at[o.id>>takeBits]
-		if o.told == o.asked && o.told > e.stamp+int64(slack(o.q.Window)) {
+		if o.told == o.asked && o.told > e.stamp+int64(spareLife(o.q.Window)) {
 			return fmt.Sprintf("spare %d was handed out %v after its stamp", o.id, time.Duration(o.told-e.stamp))
 		}
 		var requests, tokens int64
@@ -213,7 +213,8 @@ func verdict(s *simServer, told []outcome) string {
 			// What was taken from a narrower window is remembered for no longer
 			// than that needs.
 			kept := at[p.id>>takeBits].stamp > e.stamp-int64(p.q.Window+entryGrace)
-			if p.id <= o.id && kept && used > e.stamp-int64(o.q.Window) {
+			jitter := slack(o.q.Window) - spareLife(o.q.Window) // for the way to the model server
+			if p.id <= o.id && kept && used > e.stamp-int64(o.q.Window+jitter) {
 				requests, tokens = requests+1, tokens+p.tokens
 			}
 		}

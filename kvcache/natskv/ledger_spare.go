@@ -9,21 +9,25 @@ import (
 
 // A process whose callers ask for a key in quick succession takes a few requests
 // more than it was asked for, and hands them out without asking anybody. Such a spare
-// is used later than it was stamped, but by no more than the slack of its
+// is used later than it was stamped, but by no more than half the slack of its
 // window; who is asked for a window counts over the window and its slack. So the
-// promise holds for when callers are told, not only for the stamps, and the slack
-// covers the time that an answer takes as well.
+// promise holds for when callers are told, not only for the stamps, and at least
+// half the slack is left for what lies between that and the call's arrival at whom
+// the limit protects.
 //
 // Spares are only taken while at most half of the window is used, and those that
-// nobody wants are given back when the slack is over.
+// nobody wants are given back when their time is over.
 
 const (
-	slackPart = 200 // of a window
-	mostSlack = 100 * time.Millisecond
+	slackPart = 100 // of a window
+	mostSlack = 250 * time.Millisecond
 	maxSpares = 64 // at once, and at most that part of the requests
 )
 
 func slack(window time.Duration) time.Duration { return min(window/slackPart, mostSlack) }
+
+// spareLife is how much later than stamped a spare may be used.
+func spareLife(window time.Duration) time.Duration { return slack(window) / 2 }
 
 // padded is the quota over the window and its slack.
 func padded(q kvcache.Quota) ledger.Quota {
@@ -76,7 +80,7 @@ func (t *tail) claim(calls []*call, takes []int64, now int64) []int64 {
 		}
 		ask = first
 	}
-	hot := time.Since(s.last) < slack(ask.Quota.Window)
+	hot := time.Since(s.last) < spareLife(ask.Quota.Window)
 	s.last = time.Now()
 	if !hot || len(s.ids) > 0 {
 		s.size = 0
@@ -105,7 +109,7 @@ func (t *tail) keepSpares(e entry, own int, seq uint64, sent time.Time, err erro
 	if seq == 0 || own == len(e.takes) {
 		return
 	}
-	s.until = sent.Add(slack(s.ask.Quota.Window))
+	s.until = sent.Add(spareLife(s.ask.Quota.Window))
 	for number := own; number < len(e.takes); number++ {
 		id := takeID(seq, number)
 		if err == nil && t.window.Judge(id, padded(s.ask.Quota)) {

@@ -81,7 +81,7 @@ func TestR18SparesCountFromTheirUse(t *testing.T) {
 		s := &simServer{feeds: map[*simFeed]string{}}
 		q := kvcache.Quota{Window: 20 * time.Second, Requests: 128}
 		c, other, told := newSparing(t, s, q)
-		time.Sleep(mostSlack - 10*time.Millisecond)
+		time.Sleep(spareLife(q.Window) - 10*time.Millisecond)
 		used := s.now()
 		require.Positive(t, sparesOf(c))
 		for sparesOf(c) > 0 {
@@ -101,6 +101,39 @@ func TestR18SparesCountFromTheirUse(t *testing.T) {
 		require.Greater(t, len(told), int(q.Requests))
 		require.Empty(t, verdict(s, told))
 	})
+}
+
+// R18 for an observer at the model server: calls that take up to one percent of
+// the window longer to get there than others are within the quota there too, and
+// where there are spares half of that.
+func TestR18SlackCoversTheWay(t *testing.T) {
+	for window, way := range map[time.Duration]time.Duration{5 * time.Second: 50 * time.Millisecond, 20 * time.Second: 200 * time.Millisecond, time.Hour: 250 * time.Millisecond} {
+		for requests, jitter := range map[int64]time.Duration{50: way, 1280: way / 2} {
+			synctest.Test(t, func(t *testing.T) {
+				s := &simServer{feeds: map[*simFeed]string{}}
+				c := newSimClient(s, simFaults{}, 1)
+				defer c.book.close()
+				c.most = time.Millisecond
+				q := kvcache.Quota{Window: window, Requests: requests}
+				var told []int64
+				for len(told) < 3*int(requests) {
+					a, err := c.admit(t.Context(), q, 0, time.Second)
+					require.NoError(t, err)
+					if a.Admitted {
+						told = append(told, s.now())
+						time.Sleep(spareLife(window) / 10) // spares are used late
+					} else {
+						time.Sleep(a.RetryAfter)
+					}
+				}
+				for i := int(requests); i < len(told); i++ {
+					apart := time.Duration(told[i] - told[i-int(requests)])
+					require.GreaterOrEqual(t, apart, window+jitter-2*time.Millisecond, "%v, admission %d of %d", window, i, requests)
+				}
+				require.Less(t, time.Duration(told[requests]-told[0]), window+window/50, "and not much later")
+			})
+		}
+	}
 }
 
 // A key that nobody asks about any more is not followed any more.
