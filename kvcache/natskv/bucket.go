@@ -11,8 +11,8 @@ import (
 	"github.com/weirkeeper/weirkeeper/kvcache"
 )
 
-// ensureBucket returns the configuration of the bucket, created or completed.
-func (c *Cache) ensureBucket(ctx context.Context) (jetstream.StreamConfig, error) {
+// ensureBucket creates or completes the bucket.
+func (c *Cache) ensureBucket(ctx context.Context) (standing, error) {
 	want := jetstream.StreamConfig{
 		Name:                   "KV_" + c.bucket,
 		Description:            "state shared by several processes: one plain text value per key",
@@ -33,71 +33,125 @@ func (c *Cache) ensureBucket(ctx context.Context) (jetstream.StreamConfig, error
 		AllowAtomicPublish:     true,
 		SubjectDeleteMarkerTTL: markerTTL,
 	}
-	have, err := ensureStream(ctx, c.js, want)
+	have, err := c.ensureStream(ctx, want)
 	if err != nil {
 		return have, err
 	}
-	if err := fitBucket(have, want); err != nil {
+	if err := fitBucket(have.StreamConfig, want); err != nil {
 		return have, err
 	}
-	for _, f := range []struct {
-		field   string
-		missing bool
-		need    string
-		add     func(*jetstream.StreamConfig)
-	}{
-		{"allow_msg_ttl", !have.AllowMsgTTL, "true", func(s *jetstream.StreamConfig) { s.AllowMsgTTL = true }},
-		{"subject_delete_marker_ttl", have.SubjectDeleteMarkerTTL == 0, markerTTL.String(), func(s *jetstream.StreamConfig) { s.SubjectDeleteMarkerTTL = markerTTL }},
-		{"allow_atomic", !have.AllowAtomicPublish, "true", func(s *jetstream.StreamConfig) { s.AllowAtomicPublish = true }},
-	} {
-		if !f.missing {
-			continue
-		}
-		mismatch := &MismatchError{Stream: have.Name, Field: f.field, Have: "off", Need: f.need}
-		f.add(&have)
-		s, err := c.js.UpdateStream(ctx, have)
-		if err != nil {
-			if mismatch.Err = refusal(err); errors.Is(mismatch.Err, kvcache.ErrUnavailable) {
-				return have, mismatch.Err
-			}
-			return have, mismatch
-		}
-		// A server that does not know a feature leaves it out without a word.
-		have = s.CachedInfo().Config
-		if !have.AllowMsgTTL || f.field == "allow_atomic" && !have.AllowAtomicPublish || f.field == "subject_delete_marker_ttl" && have.SubjectDeleteMarkerTTL == 0 {
-			mismatch.Err = errors.New("the server does not know it; nats-server 2.12 does")
-			return have, mismatch
-		}
-	}
-	return have, nil
+	have.StreamConfig, err = c.complete(ctx, have.StreamConfig)
+	return have, err
 }
 
-// ensureStream creates a stream unless there is one of that name, and returns
-// the configuration of the one that is there.
-func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (jetstream.StreamConfig, error) {
-	s, err := js.Stream(ctx, want.Name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		s, err = js.CreateStream(ctx, want)
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // by somebody else just now
-			s, err = js.Stream(ctx, want.Name)
+// feature is something that a bucket made by hand does not have, and that only
+// adds to what can be done with it.
+type feature struct {
+	field string
+	need  string
+	on    func(jetstream.StreamConfig) bool
+	add   func(*jetstream.StreamConfig)
+}
+
+var features = [...]feature{
+	{"allow_msg_ttl", "true",
+		func(s jetstream.StreamConfig) bool { return s.AllowMsgTTL },
+		func(s *jetstream.StreamConfig) { s.AllowMsgTTL = true }},
+	{"subject_delete_marker_ttl", markerTTL.String(),
+		func(s jetstream.StreamConfig) bool { return s.SubjectDeleteMarkerTTL > 0 },
+		func(s *jetstream.StreamConfig) { s.SubjectDeleteMarkerTTL = markerTTL }},
+	{"allow_atomic", "true",
+		func(s jetstream.StreamConfig) bool { return s.AllowAtomicPublish },
+		func(s *jetstream.StreamConfig) { s.AllowAtomicPublish = true }},
+}
+
+// lacking are the features that a bucket does not have.
+func lacking(have jetstream.StreamConfig) (missing []feature) {
+	for _, f := range features {
+		if !f.on(have) {
+			missing = append(missing, f)
 		}
 	}
+	return missing
+}
+
+const (
+	// mostUpdates is how often features are switched on before the server is
+	// blamed: an update carries the whole configuration, so one that somebody
+	// else makes from an older copy switches them off again.
+	mostUpdates = 6
+
+	// updatePause is the longest wait between two of these.
+	updatePause = 200 * time.Millisecond
+)
+
+// complete switches on what a bucket lacks, all at once and in what was read last.
+func (c *Cache) complete(ctx context.Context, have jetstream.StreamConfig) (jetstream.StreamConfig, error) {
+	var problem error
+	for range mostUpdates {
+		missing := lacking(have)
+		if len(missing) == 0 {
+			return have, nil
+		}
+		have, problem = c.switchOn(ctx, have, missing...)
+		switch {
+		case errors.Is(problem, kvcache.ErrUnavailable):
+			return have, problem
+		case problem == nil && len(lacking(have)) == 0:
+			return have, nil
+		}
+		if err := c.wait(ctx, updatePause); err != nil {
+			return have, err
+		}
+		var err error
+		if have, err = c.bucketConfig(ctx); err != nil {
+			return have, err
+		}
+	}
+	missing := lacking(have)
+	if len(missing) == 0 {
+		return have, nil
+	}
+	culprit := missing[0]
+	if problem != nil {
+		culprit, problem = c.refused(ctx, have, missing, problem)
+	} else {
+		problem = fmt.Errorf("it was switched on %d times and did not stay: a server older than nats-server 2.12 does not know it (this is %s), or something else switches it off",
+			mostUpdates, c.nc.ConnectedServerVersion())
+	}
+	return have, &MismatchError{Stream: have.Name, Field: culprit.field, Have: "off", Need: culprit.need, Err: problem}
+}
+
+// refused finds out which of the features the server refuses to switch on.
+func (c *Cache) refused(ctx context.Context, have jetstream.StreamConfig, missing []feature, all error) (feature, error) {
+	for _, f := range missing {
+		next, err := c.switchOn(ctx, have, f)
+		if err != nil {
+			return f, err
+		}
+		have = next
+	}
+	return missing[0], all
+}
+
+// switchOn returns the configuration as it was right after the update.
+func (c *Cache) switchOn(ctx context.Context, have jetstream.StreamConfig, missing ...feature) (jetstream.StreamConfig, error) {
+	for _, f := range missing {
+		f.add(&have)
+	}
+	s, err := c.js.UpdateStream(ctx, have)
 	if err != nil {
-		return want, fmt.Errorf("natskv: stream %s: %w", want.Name, refusal(err))
+		return have, refusal(err)
 	}
 	return s.CachedInfo().Config, nil
 }
 
-// busy is the code of an answer that may be another one a moment later.
-const busy = 503
-
-// refusal tells a server that says no from one that says nothing.
-func refusal(err error) error {
-	refused := new(jetstream.APIError)
-	if errors.As(err, &refused) && refused.Code != busy {
-		return err
+func (c *Cache) bucketConfig(ctx context.Context) (jetstream.StreamConfig, error) {
+	s, err := c.findStream(ctx, "KV_"+c.bucket)
+	if err != nil {
+		return jetstream.StreamConfig{}, fmt.Errorf("natskv: stream KV_%s: %w", c.bucket, refusal(err))
 	}
-	return unavailable(err)
+	return s.CachedInfo().Config, nil
 }
 
 // fitBucket reports what makes a bucket unfit that is there already.
@@ -112,21 +166,4 @@ func fitBucket(have, want jetstream.StreamConfig) error {
 		{"discard", !evicts, have.Discard, "new, because a full bucket must not forget values"},
 		{"allow_rollup_hdrs", have.AllowRollup, have.AllowRollup, true},
 	})
-}
-
-// requirement is one field that has to be in a certain way.
-type requirement struct {
-	field string
-	met   bool
-	have  any
-	need  any
-}
-
-func firstMismatch(stream string, requirements []requirement) error {
-	for _, r := range requirements {
-		if !r.met {
-			return &MismatchError{Stream: stream, Field: r.field, Have: fmt.Sprint(r.have), Need: fmt.Sprint(r.need)}
-		}
-	}
-	return nil
 }

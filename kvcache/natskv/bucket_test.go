@@ -2,7 +2,9 @@ package natskv_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -129,6 +131,80 @@ func TestOpenByManyAtOnce(t *testing.T) {
 	n, err := c.Increment(t.Context(), "n", 0)
 	require.NoError(t, err)
 	require.EqualValues(t, 9, n)
+}
+
+// Processes that start together on a bucket made by hand must not take each
+// other's update for a server that does not know a feature.
+func TestOpenOfAPlainBucketByManyAtOnce(t *testing.T) {
+	url := startServer(t).ClientURL()
+	js := connect(t, url)
+	const openers, rounds = 8, 25
+	var processes [openers]jetstream.JetStream
+	for i := range processes {
+		processes[i] = connect(t, url)
+	}
+	for round := range rounds {
+		bucket := fmt.Sprint("plain", round)
+		_, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: bucket, Storage: jetstream.MemoryStorage})
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		begin := make(chan struct{})
+		for _, process := range processes {
+			wg.Go(func() {
+				<-begin
+				if _, err := natskv.Open(t.Context(), process, bucket); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(begin)
+		wg.Wait()
+		have := streamConfig(t, js, "KV_"+bucket)
+		require.True(t, have.AllowMsgTTL && have.AllowAtomicPublish && have.SubjectDeleteMarkerTTL > 0, bucket)
+	}
+}
+
+// An update made from an older copy switches a feature off again: that is no
+// reason to blame the server.
+func TestOpenTriesAgainWhenAnotherSwitchesAFeatureOff(t *testing.T) {
+	js := connect(t, startServer(t).ClientURL())
+	_, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"})
+	require.NoError(t, err)
+	old := streamConfig(t, js, "KV_b")
+	old.AllowMsgTTL = true // the server refuses to switch it off
+	var updates atomic.Int64
+	stale := interfering{js, func(s jetstream.Stream) (jetstream.Stream, error) {
+		if updates.Add(1) > 2 {
+			return s, nil
+		}
+		return js.UpdateStream(t.Context(), old)
+	}}
+	_, err = natskv.Open(t.Context(), stale, "b")
+	require.NoError(t, err)
+	require.EqualValues(t, 3, updates.Load())
+	require.True(t, streamConfig(t, js, "KV_b").AllowAtomicPublish)
+
+	updates.Store(-100) // and if it never ends, that is what the error says
+	_, err = js.UpdateStream(t.Context(), old)
+	require.NoError(t, err)
+	_, err = natskv.Open(t.Context(), stale, "b")
+	mismatch := new(natskv.MismatchError)
+	require.ErrorAs(t, err, &mismatch)
+	require.ErrorContains(t, err, "or something else switches it off")
+}
+
+// interfering lets somebody else at a stream right after each update.
+type interfering struct {
+	jetstream.JetStream
+	updated func(jetstream.Stream) (jetstream.Stream, error)
+}
+
+func (i interfering) UpdateStream(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+	s, err := i.JetStream.UpdateStream(ctx, cfg)
+	if err != nil {
+		return s, err
+	}
+	return i.updated(s)
 }
 
 // R7: what was handed in stays open.

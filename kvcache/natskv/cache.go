@@ -29,9 +29,10 @@ type Cache struct {
 	api    string // prefix of JetStream API subjects
 	put    string // prefix of a key's subject, as one publishes to it
 	stored string // prefix of a key's subject, as it is stored
-	direct bool   // reads need not be answered by the leader
 
-	revisions bool // the bucket keeps more of a key than its last message
+	life      life        // of the bucket
+	direct    atomic.Bool // reads need not be answered by the leader
+	revisions atomic.Bool // the bucket keeps more of a key than its last message
 
 	clock  *serverClock
 	seen   *sightings
@@ -123,13 +124,9 @@ func Open(ctx context.Context, js jetstream.JetStream, bucket string, opts ...Op
 	c.book = newLogbook(newNatsLog(c), o.clock, o.timeout)
 	ctx, cancel := context.WithTimeout(ctx, openPatience*o.timeout)
 	defer cancel()
-	have, err := c.ensureBucket(ctx)
-	if err != nil {
+	if _, err := c.openBucket(ctx); err != nil {
 		return nil, err
 	}
-	// Any replica may answer a direct read, and what they show of two keys may be
-	// out of order, which a caller of Load must not see.
-	c.direct, c.revisions = have.AllowDirect && have.Replicas <= 1, have.MaxMsgsPerSubject != 1
 	return c, c.askTime(ctx)
 }
 

@@ -112,7 +112,7 @@ func expires(h nats.Header, deadline, now int64) {
 // that a bucket may keep, or the one before it would come to light when the
 // server collects it.
 func (c *Cache) alone(h nats.Header) {
-	if c.revisions && h.Get(headerTTL) != "" {
+	if c.revisions.Load() && h.Get(headerTTL) != "" {
 		h[headerRollup] = []string{rollupSubject}
 	}
 }

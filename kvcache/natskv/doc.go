@@ -60,6 +60,15 @@
 // nobody was told; it leaves with its window. Callers are told what was refused up
 // to a message's delay after it happened elsewhere.
 //
+// # When somebody deletes it
+//
+// [Cache.Ensure] makes again what was deleted, and forgets what this process knew of
+// it. The sequences of a stream that is made here begin at the time, in Unix
+// microseconds, so that none of a deleted one comes again: what anybody still
+// remembers of that is never taken for something new. In the place of a bucket that
+// was deleted and made by hand, whose sequences begin at 1, a version from before may
+// be, until Ensure was called.
+//
 // # When the store cannot be reached
 //
 // Every operation ends within a timeout (default 2 s, see [WithTimeout]), whether

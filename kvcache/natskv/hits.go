@@ -24,7 +24,8 @@ type hitLog struct {
 	prefix string // of a key's subject
 
 	mu     sync.Mutex
-	ready  bool // the stream is there
+	ready  bool // the stream was there
+	life   life
 	series map[string]*hitSeries
 }
 
@@ -113,6 +114,12 @@ func (l *hitLog) ensure(ctx context.Context) error {
 	if l.known() {
 		return nil
 	}
+	_, err := l.open(ctx)
+	return err
+}
+
+// open makes sure that the stream is there and fit for use.
+func (l *hitLog) open(ctx context.Context) (created bool, err error) {
 	want := jetstream.StreamConfig{
 		Name:        l.stream,
 		Description: "hit series of " + l.c.bucket + ": one message per hit",
@@ -123,9 +130,9 @@ func (l *hitLog) ensure(ctx context.Context) error {
 		AllowMsgTTL: true,
 		AllowRollup: true,
 	}
-	have, err := ensureStream(ctx, l.c.js, want)
+	have, err := l.c.ensureStream(ctx, want)
 	if err != nil {
-		return err
+		return false, err
 	}
 	err = firstMismatch(have.Name, []requirement{
 		{"subjects", len(have.Subjects) == 1 && have.Subjects[0] == want.Subjects[0], have.Subjects, want.Subjects},
@@ -136,12 +143,16 @@ func (l *hitLog) ensure(ctx context.Context) error {
 		{"allow_msg_ttl", have.AllowMsgTTL, false, true},
 		{"allow_rollup_hdrs", have.AllowRollup, false, true},
 	})
-	if err == nil {
-		l.mu.Lock()
-		l.ready = true
-		l.mu.Unlock()
+	if err != nil {
+		return false, err
 	}
-	return err
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ready = true
+	if l.life.renewed(have.born) {
+		l.series = make(map[string]*hitSeries)
+	}
+	return have.created, nil
 }
 
 func (l *hitLog) known() bool {

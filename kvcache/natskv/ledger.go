@@ -81,6 +81,7 @@ type logbook struct {
 
 	mu     sync.Mutex
 	opened bool
+	life   life // of the log
 	closed bool
 	tails  map[string]*tail
 }
@@ -200,13 +201,26 @@ func (b *logbook) open(ctx context.Context) error {
 	case <-ctx.Done():
 		return unavailable(context.Cause(ctx))
 	}
-	if err := b.log.ensure(ctx); err != nil {
-		return err
+	_, err := b.make(ctx)
+	return err
+}
+
+// make makes sure that there is a log. If it is not the one that was there
+// before, what that has said is forgotten.
+func (b *logbook) make(ctx context.Context) (created bool, err error) {
+	born, created, err := b.log.ensure(ctx)
+	if err != nil {
+		return false, err
 	}
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.opened = true
-	b.mu.Unlock()
-	return nil
+	if b.life.renewed(born) {
+		for _, t := range b.tails {
+			t.forget()
+		}
+	}
+	return created, nil
 }
 
 // dropIdle looks at a few keys and stops following those that are idle. Called

@@ -17,6 +17,7 @@ type simServer struct {
 	behind  time.Duration // of its clock
 	seq     uint64
 	entries []simEntry
+	lives   []uint64 // first sequences of logs that were made anew
 	feeds   map[*simFeed]string
 }
 
@@ -34,11 +35,28 @@ func (s *simServer) now() int64 { return time.Now().Add(-s.behind).UnixNano() }
 // lock held.
 func (s *simServer) alive(name string) (alive []simEntry) {
 	for _, e := range s.entries {
-		if e.name == name && e.expires > s.now() {
+		if e.name == name && e.expires > s.now() && s.life(e.seq) == len(s.lives) {
 			alive = append(alive, e)
 		}
 	}
 	return alive
+}
+
+// life tells which of the logs made one after another a sequence is of. Called with
+// the lock held.
+func (s *simServer) life(seq uint64) (life int) {
+	for life < len(s.lives) && seq >= s.lives[life] {
+		life++
+	}
+	return life
+}
+
+// remake is somebody who deletes the log, and somebody who makes it again.
+func (s *simServer) remake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seq += 1000
+	s.lives = append(s.lives, s.seq+1)
 }
 
 func (s *simServer) add(name string, body []byte, ttl time.Duration) uint64 {
@@ -146,7 +164,14 @@ func (c *simClient) travel(ctx context.Context, lost bool) error {
 	}
 }
 
-func (c *simClient) ensure(ctx context.Context) error { return c.travel(ctx, false) }
+func (c *simClient) ensure(ctx context.Context) (born time.Time, created bool, err error) {
+	if err := c.travel(ctx, false); err != nil {
+		return time.Time{}, false, err
+	}
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	return time.Unix(int64(len(c.s.lives)), 0), false, nil
+}
 
 func (c *simClient) append(ctx context.Context, name string, body []byte, ttl time.Duration) (uint64, error) {
 	if c.happens(c.faults.lateRequest) {

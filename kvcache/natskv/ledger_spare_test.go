@@ -108,7 +108,7 @@ func TestR18SparesCountFromTheirUse(t *testing.T) {
 // where there are spares half of that.
 func TestR18SlackCoversTheWay(t *testing.T) {
 	for window, way := range map[time.Duration]time.Duration{5 * time.Second: 50 * time.Millisecond, 20 * time.Second: 200 * time.Millisecond, time.Hour: 250 * time.Millisecond} {
-		for requests, jitter := range map[int64]time.Duration{50: way, 1280: way / 2} {
+		for requests, jitter := range map[int64]time.Duration{50: way, 640: way / 2} {
 			synctest.Test(t, func(t *testing.T) {
 				s := &simServer{feeds: map[*simFeed]string{}}
 				c := newSimClient(s, simFaults{}, 1)
@@ -116,7 +116,7 @@ func TestR18SlackCoversTheWay(t *testing.T) {
 				c.most = time.Millisecond
 				q := kvcache.Quota{Window: window, Requests: requests}
 				var told []int64
-				for len(told) < 3*int(requests) {
+				for len(told) < 2*int(requests) {
 					a, err := c.admit(t.Context(), q, 0, time.Second)
 					require.NoError(t, err)
 					if a.Admitted {

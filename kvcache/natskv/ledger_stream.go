@@ -18,8 +18,9 @@ import (
 // of entries with ascending sequences and time stamps of its own. Every error
 // is a [kvcache.ErrUnavailable] or says what is wrong with the stream.
 type serverLog interface {
-	// ensure makes the log if need be.
-	ensure(ctx context.Context) error
+	// ensure makes the log if need be, and tells when it was made: one that
+	// was deleted and made again has no sequence that it had before.
+	ensure(ctx context.Context) (born time.Time, created bool, err error)
 
 	// append adds an entry, to be kept for ttl at least, and returns its sequence. After
 	// an error it may have been added, or may yet be.
@@ -64,7 +65,7 @@ func newNatsLog(c *Cache) *natsLog {
 	return l
 }
 
-func (l *natsLog) ensure(ctx context.Context) error {
+func (l *natsLog) ensure(ctx context.Context) (born time.Time, created bool, err error) {
 	want := jetstream.StreamConfig{
 		Name:        l.stream,
 		Description: "sliding windows of " + l.c.bucket + ": what was asked to be taken, in order",
@@ -76,13 +77,13 @@ func (l *natsLog) ensure(ctx context.Context) error {
 		MaxAge:      2 * kvcache.MaxWindow, // entries have a time to live of their own
 		RePublish:   &jetstream.RePublish{Source: l.subject + "*", Destination: l.feed + "{{wildcard(1)}}"},
 	}
-	have, err := ensureStream(ctx, l.c.js, want)
+	have, err := l.c.ensureStream(ctx, want)
 	if err != nil {
-		return err
+		return time.Time{}, false, err
 	}
 	sent := have.RePublish != nil && *have.RePublish == *want.RePublish
 	evicts := have.MaxMsgsPerSubject > 0 || have.Discard == jetstream.DiscardOld && (have.MaxMsgs > 0 || have.MaxBytes > 0)
-	return firstMismatch(have.Name, []requirement{
+	return have.born, have.created, firstMismatch(have.Name, []requirement{
 		{"subjects", len(have.Subjects) == 1 && have.Subjects[0] == want.Subjects[0], have.Subjects, want.Subjects},
 		{"retention", have.Retention == jetstream.LimitsPolicy, have.Retention, jetstream.LimitsPolicy},
 		{"max_age", have.MaxAge == 0 || have.MaxAge >= want.MaxAge, have.MaxAge, want.MaxAge},

@@ -416,8 +416,10 @@ func TestLedgerLayout(t *testing.T) {
 	require.NoError(t, c.Cool(t.Context(), "acme", 30*time.Second))
 	s, err := js.Stream(t.Context(), "LEDGER_layout")
 	require.NoError(t, err)
-	for seq, want := range []string{"take 120\n", "used 1.0 90\n", "cool 30s\n"} {
-		m, err := s.GetMsg(t.Context(), uint64(seq+1))
+	first := s.CachedInfo().State.FirstSeq
+	require.WithinDuration(t, time.Now(), time.UnixMicro(int64(first)), time.Minute, "sequences begin at the time")
+	for i, want := range []string{"take 120\n", fmt.Sprintf("used %d.0 90\n", first), "cool 30s\n"} {
+		m, err := s.GetMsg(t.Context(), first+uint64(i))
 		require.NoError(t, err)
 		require.Equal(t, "$LEDGER.layout.acme", m.Subject)
 		require.Equal(t, want, string(m.Data))

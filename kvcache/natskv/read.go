@@ -15,7 +15,7 @@ import (
 // process knows of. A key without a message is the empty cell.
 func (c *Cache) read(ctx context.Context, name string) (cell, error) {
 	known, ok := c.seen.last(name)
-	if c.direct {
+	if c.direct.Load() {
 		got, err := c.readReplica(ctx, name)
 		if err != nil {
 			return cell{}, err

@@ -68,6 +68,13 @@ func (s *sightings) correct(name string, before, now sighting) {
 	s.store(name, now)
 }
 
+// forget drops all of them.
+func (s *sightings) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.young, s.aged = make(map[string]sighting), nil
+}
+
 func (s *sightings) store(name string, now sighting) {
 	if len(s.young) >= sightingsKept {
 		s.aged, s.young = s.young, make(map[string]sighting, sightingsKept/4)
