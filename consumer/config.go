@@ -47,6 +47,11 @@ type Config struct {
 	// Gate says what would be refused, so that it is not pulled. Defaults to
 	// one that refuses nothing.
 	Gate Gate
+	// EnsureStores creates what is missing of the stores behind the extractor
+	// and the counts, and returns what it has created. It is called every few seconds and
+	// after a store did not answer; its error makes the worker not ready. nil
+	// is for stores that nobody can delete.
+	EnsureStores func(context.Context) (created []string, err error)
 	// Splitter cuts raw documents. Defaults to chunks of 3000 runes, overlap 200.
 	Splitter *extraction.Splitter
 	// Logger hears what happens; document texts are never logged. nil is silent.

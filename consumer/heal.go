@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,6 +15,9 @@ const (
 	healEvery = 5 * time.Second
 	// healAtMost bounds how often it looks when something went wrong.
 	healAtMost = 500 * time.Millisecond
+	// storesTimeout is how long stores that do not answer may keep the worker
+	// from looking after the rest.
+	storesTimeout = 10 * time.Second
 )
 
 // healer wakes the loop that recreates what was deleted.
@@ -33,6 +37,7 @@ func (h healer) poke() {
 // while the worker runs.
 func (w *Worker) keepHealthy(ctx context.Context) {
 	complained := ""
+	var starved hunger
 	for {
 		timer := time.NewTimer(time.Duration(float64(healEvery) * (0.8 + 0.4*w.cfg.Rand())))
 		select {
@@ -45,7 +50,10 @@ func (w *Worker) keepHealthy(ctx context.Context) {
 			return
 		}
 		if w.js.Conn().IsConnected() {
-			created, err := w.ensure(ctx)
+			created, err := w.ensureAll(ctx)
+			if err == nil {
+				err = starved.look(w.Status().Outcomes)
+			}
 			for _, object := range created {
 				w.log.Warn("was missing and has been created again", "object", object)
 			}
@@ -63,6 +71,55 @@ func (w *Worker) keepHealthy(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// ensureAll creates what is missing on the server and of the stores: one may
+// be in order while the other is not.
+func (w *Worker) ensureAll(ctx context.Context) (created []string, err error) {
+	created, err = w.ensure(ctx)
+	if w.cfg.EnsureStores == nil {
+		return created, err
+	}
+	limited, cancel := context.WithTimeout(ctx, storesTimeout)
+	defer cancel()
+	more, storeErr := w.cfg.EnsureStores(limited)
+	switch {
+	case storeErr == nil:
+	case err == nil:
+		err = fmt.Errorf("shared state: %w", storeErr)
+	default:
+		err = fmt.Errorf("%w; shared state: %w", err, storeErr)
+	}
+	return append(created, more...), err
+}
+
+// errStarved is a store that is there but does not do, such as one that is full.
+var errStarved = errors.New("shared state: it does not answer or refuses, and every delivery is put back; see the log")
+
+// hunger notices that store after store fails and nothing else happens.
+type hunger struct {
+	failed, others uint64 // deliveries at the last look
+	looks          int    // in a row that found only failures
+}
+
+// look returns errStarved from the second look in a row on between which
+// deliveries were put back because of a store, and nothing else became of any.
+func (h *hunger) look(outcomes map[string]uint64) error {
+	failed, others := outcomes[storeUnavailable], uint64(0)
+	for _, n := range outcomes {
+		others += n
+	}
+	others -= failed
+	if failed > h.failed && others == h.others {
+		h.looks++
+	} else {
+		h.looks = 0
+	}
+	h.failed, h.others = failed, others
+	if h.looks < 2 {
+		return nil
+	}
+	return errStarved
 }
 
 // ensure creates what is missing, but for lanes, which are made when somebody

@@ -32,6 +32,9 @@ type verdict struct {
 	delay   time.Duration // for later; for backoff at least this long
 }
 
+// storeUnavailable is the outcome of which the shared stores are to blame.
+const storeUnavailable = "store_unavailable"
+
 const (
 	// storeDelay is for a store that does not answer.
 	storeDelay = 2 * time.Second
@@ -91,7 +94,7 @@ func judge(ctx context.Context, err error, own time.Duration) verdict {
 		return verdict{name: "circuit_open", action: later, delay: max(open.RetryAfter, minDelay)}
 
 	case errors.As(err, &store), errors.As(err, &shared), errors.Is(err, kvcache.ErrUnavailable), errors.Is(err, kvcache.ErrClosed):
-		return verdict{name: "store_unavailable", action: later, delay: storeDelay}
+		return verdict{name: storeUnavailable, action: later, delay: storeDelay}
 
 	case provider != nil && provider.Kind == extraction.KindRateLimited:
 		return verdict{name: "server_rate_limited", action: later, delay: max(provider.RetryAfter, own, minDelay)}

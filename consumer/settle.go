@@ -100,7 +100,7 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 			w.chunks.putBack(d, v.name, v.delay)
 		}
 		log.Log(ctx, level(v), "put back", "delay", v.delay, "attempts", failed, "error", wire.CleanError(cause.Error()))
-		if v.name == "store_unavailable" {
+		if v.name == storeUnavailable {
 			w.heal.poke()
 		}
 	}
@@ -150,7 +150,7 @@ func logPanic(log *slog.Logger, cause error) {
 
 // level is quiet about what is everyday for a fleet under a limit.
 func level(v verdict) slog.Level {
-	if v.attempt || v.name == "store_unavailable" || v.name == "auth" || v.name == "quota" {
+	if v.attempt || v.name == storeUnavailable || v.name == "auth" || v.name == "quota" {
 		return slog.LevelWarn
 	}
 	return slog.LevelDebug

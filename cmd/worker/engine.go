@@ -60,6 +60,7 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	}
 	config.Concurrency, config.ChunkDeadline = flags.Concurrency, flags.ChunkDeadline
 	config.MaxAttempts, config.Backoff = flags.MaxAttempts, retry
+	config.EnsureStores = shared.ensure
 	config.Gate = gate{breaker, limiter, flags.HalfOpenMaxCalls}
 	worker, err := consumer.New(js, pipeline, shared.attempts, config)
 	if err != nil {

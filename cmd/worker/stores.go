@@ -24,7 +24,9 @@ type stores struct {
 	circuit  kvcache.KeyValue
 	limits   kvcache.HitWindow
 	attempts kvcache.KeyValue
-	close    func()
+	// ensure makes again what somebody has deleted; nil if nobody can.
+	ensure func(context.Context) (created []string, err error)
+	close  func()
 }
 
 // memoryStores serve one process.
@@ -53,7 +55,21 @@ func natsStores(ctx context.Context, js jetstream.JetStream, names wire.Names) (
 		}
 		opened = append(opened, cache)
 	}
-	return stores{circuit: opened[0], limits: opened[1], attempts: opened[2], close: closeAll}, nil
+	ensure := func(ctx context.Context) (created []string, err error) { return ensureAll(ctx, opened) }
+	return stores{circuit: opened[0], limits: opened[1], attempts: opened[2], ensure: ensure, close: closeAll}, nil
+}
+
+// ensureAll also makes the others when one cannot be had. The error is that of
+// the first.
+func ensureAll(ctx context.Context, caches []*natskv.Cache) (created []string, problem error) {
+	for _, cache := range caches {
+		more, err := cache.Ensure(ctx)
+		created = append(created, more...)
+		if problem == nil {
+			problem = err
+		}
+	}
+	return created, problem
 }
 
 // sharedBuckets are those of natsStores, in the order of its fields.

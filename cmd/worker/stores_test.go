@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/consumer"
+	"github.com/weirkeeper/weirkeeper/extraction/offline"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+type lockedLog struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// docs/wire.md: what somebody deletes while workers run is back within 10 seconds,
+// the stores of the fleet too, and work goes on.
+func TestDeletedStoresComeBack(t *testing.T) {
+	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{InProcess: true})
+	require.NoError(t, err)
+	defer func() { _ = server.Close() }()
+	conn, err := server.Connect(natsconn.Options{})
+	require.NoError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	require.NoError(t, err)
+	names, err := wire.NewNames("")
+	require.NoError(t, err)
+	shared, err := natsStores(t.Context(), js, names)
+	require.NoError(t, err)
+	defer shared.close()
+	provider, err := offline.New()
+	require.NoError(t, err)
+	flags := engineFlags{
+		modelFlags:   modelFlags{Provider: "offline"},
+		limitFlags:   limitFlags{RPM: requests{1000, true}, Window: time.Minute},
+		retryFlags:   retryFlags{Multiplier: 1, MaxDelay: time.Second},
+		circuitFlags: circuitFlags{Circuit: "default", FailureThreshold: 5, RecoveryTimeout: time.Minute, HalfOpenMaxCalls: 1},
+		workFlags:    workFlags{Concurrency: 2, QueueCapacity: 10, MaxAttempts: 5, ChunkDeadline: time.Minute},
+	}
+	require.NoError(t, flags.check())
+	log := &lockedLog{}
+	config := consumer.Config{Names: names, WorkerName: "test", Logger: slog.New(slog.NewTextHandler(log, nil))}
+	e, err := newEngine(js, shared, provider, flags, config, func(resilience.Change) {})
+	require.NoError(t, err)
+	defer e.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- e.worker.Run(ctx) }()
+	defer func() {
+		cancel()
+		require.NoError(t, <-done)
+	}()
+
+	const patience = time.Minute // for a machine with other work to do
+	results := func() int {
+		stream, err := js.Stream(t.Context(), names.ResultStream())
+		if err != nil {
+			return -1
+		}
+		return int(stream.CachedInfo().State.Msgs)
+	}
+	finish := func(n int, text string) {
+		t.Helper()
+		_, err := js.Publish(t.Context(), names.DocumentSubject("acme"), []byte(text))
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return results() == n }, patience, 10*time.Millisecond, "%s\n%s", text, log)
+	}
+	require.Eventually(t, func() bool { return e.worker.Status().Ready() }, patience, 10*time.Millisecond)
+	finish(1, "Ada met Charles.")
+
+	streams := []string{"LEDGER_" + names.RateLimitBucket()}
+	for _, bucket := range sharedBuckets(names) {
+		streams = append(streams, "KV_"+bucket)
+	}
+	for _, name := range streams {
+		require.NoError(t, js.DeleteStream(t.Context(), name))
+	}
+	finish(2, "Charles met Ada.")
+	for _, name := range streams {
+		require.Eventually(t, func() bool {
+			_, err := js.Stream(t.Context(), name)
+			return err == nil
+		}, 10*time.Second, 10*time.Millisecond, name)
+		require.Contains(t, log.String(), strings.TrimPrefix(name, "KV_"))
+	}
+	require.Eventually(t, func() bool { return e.worker.Status().Ready() }, patience, 10*time.Millisecond)
+
+	// One that somebody makes unfit is a reason not to be ready.
+	require.NoError(t, js.DeleteStream(t.Context(), "KV_"+names.CircuitBucket()))
+	_, err = js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: names.CircuitBucket(), TTL: time.Hour})
+	if err == nil { // else the worker was faster
+		ready := (&monitor{worker: e.worker}).ready
+		require.Eventually(t, func() bool { return strings.Contains(strings.Join(ready(), " "), "max_age") }, patience, 10*time.Millisecond)
+	}
+}
