@@ -273,7 +273,7 @@ func TestWaitGivesUpInTime(t *testing.T) {
 	url := natsServer(t)
 	done := publisher(t, url, "publish", "--tenant", "acme", "--wait", "--timeout", "300ms", writeFile(t, "a.txt", "Ada met Charles."))
 	require.Equal(t, 4, done.code, done)
-	require.Contains(t, done.errOut, "1 chunks have neither a result nor a dead letter")
+	require.Contains(t, done.errOut, "1 chunk has neither a result nor a dead letter")
 	require.Less(t, done.took, soon)
 }
 
