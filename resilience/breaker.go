@@ -245,7 +245,7 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 		if swapped {
 			if todo.to != "" {
 				from, _ := stateOf(c.state())
-				b.tell(Change{Circuit: b.cfg.Name, From: from, To: todo.to, Reason: todo.reason, At: b.cfg.Clock()})
+				b.tell(Change{Circuit: b.cfg.Name, From: from, To: todo.to, Reason: todo.reason, At: b.cfg.Clock(), Period: todo.changes[atState].Version})
 			}
 			return todo, nil
 		}

@@ -54,6 +54,9 @@ type Change struct {
 	From, To State
 	Reason   string // why it opened, empty for other transitions
 	At       time.Time
+	// Period names the period that began. It is the same for everybody who
+	// hears of the transition, if the cache is a kvcache.Versioned.
+	Period uint64
 }
 
 // DefaultBreakerConfig is a circuit called "default" that opens after 5

@@ -295,6 +295,12 @@ func TestChangesAreObservable(t *testing.T) {
 	opened := b.now
 	b.due()
 	require.NoError(t, b.allowed().Success(t.Context()))
+	periods := map[uint64]bool{}
+	for i := range changes {
+		periods[changes[i].Period] = true
+		changes[i].Period = 0
+	}
+	require.Len(t, periods, 3, "each period has a name of its own")
 	require.Equal(t, []resilience.Change{
 		{Circuit: "model", From: resilience.Closed, To: resilience.Open, Reason: "no answer", At: opened},
 		{Circuit: "model", From: resilience.Open, To: resilience.HalfOpen, At: b.now},

@@ -92,11 +92,13 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if c.DrainTimeout == 0 {
 		config.DrainTimeout = -1 // in the consumer's words; there, 0 is the default
 	}
-	engine, err := newEngine(js, shared, provider, c.engineFlags, config, logChange(logger))
+	circuit := newTransitions(logger)
+	engine, err := newEngine(js, shared, provider, c.engineFlags, config, circuit.hear)
 	if err != nil {
 		return err
 	}
 	defer engine.close()
+	defer circuit.follow(engine.breaker)()
 	stopListening, err := c.listen(newMonitor(engine, c.workFlags), logger)
 	if err != nil {
 		return err
