@@ -22,10 +22,11 @@ import (
 type Breaker struct {
 	cfg     BreakerConfig
 	store   kvcache.Versioned
-	own     *kvcache.Memory // to be closed, nil if a cache was handed in
-	keys    []kvcache.Entry // a template for reading
-	entries sync.Pool       // of *[1]kvcache.Entry, for the read that every call makes
-	warned  atomic.Uint64   // version of the state that was warned about last, plus 1
+	values  kvcache.KeyValue // the same store, for what needs no exactness
+	own     *kvcache.Memory  // to be closed, nil if a cache was handed in
+	keys    []kvcache.Entry  // a template for reading
+	entries sync.Pool        // of *[1]kvcache.Entry, for the read that every call makes
+	warned  atomic.Uint64    // version of the state that was warned about last, plus 1
 }
 
 // NewBreaker returns the breaker of the circuit, or a [*ConfigError].
@@ -37,14 +38,14 @@ func NewBreaker(cfg BreakerConfig) (*Breaker, error) {
 	b.entries.New = func() any { return new([1]kvcache.Entry) }
 	if cfg.Cache == nil {
 		b.own = kvcache.NewMemory(kvcache.WithClock(cfg.Clock))
-		b.store = b.own
+		b.store, b.values = b.own, b.own
 		return b, nil
 	}
 	versioned, ok := cfg.Cache.(kvcache.Versioned)
 	if !ok {
 		versioned = kvcache.Unversioned(cfg.Cache)
 	}
-	b.store = versioned
+	b.store, b.values = versioned, cfg.Cache
 	return b, nil
 }
 
@@ -89,7 +90,13 @@ func (b *Breaker) Allow(ctx context.Context) (Permit, bool, error) {
 		return Permit{}, false, storeError(ctx, "breaker allow", err)
 	}
 	if b.interpret(&state[0]) == Closed {
-		return Permit{breaker: b, period: state[0].Version}, true, nil
+		p := Permit{breaker: b, period: state[0].Version}
+		if b.cfg.Ramp > 0 {
+			var err error
+			p.refusal, err = b.ramp(ctx)
+			return p, err == nil && p.refusal == nil, err
+		}
+		return p, true, nil
 	}
 	p, err := b.ask(ctx)
 	return p, err == nil && p.refusal == nil, err
@@ -146,7 +153,9 @@ func (p Permit) Success(ctx context.Context) error {
 			return nil
 		}
 	}
-	return p.report(ctx, "breaker success", func(c circuit) plan {
+	closed := false
+	err := p.report(ctx, "breaker success", func(c circuit) plan {
+		closed = p.Probe()
 		switch {
 		case p.Probe():
 			return c.transition(Closed)
@@ -155,6 +164,10 @@ func (p Permit) Success(ctx context.Context) error {
 		}
 		return plan{}
 	})
+	if err == nil && closed && b.cfg.Ramp > 0 {
+		return b.beginRamp(ctx)
+	}
+	return err
 }
 
 // Failure reports that the server failed. The reason is kept for operators; it

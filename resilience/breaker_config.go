@@ -2,6 +2,7 @@ package resilience
 
 import (
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/kvcache"
@@ -34,6 +35,14 @@ type BreakerConfig struct {
 	// takes longer must call [Permit.Renew], as [Guard] does. Defaults to
 	// RecoveryTimeout.
 	ProbeLease time.Duration
+
+	// Ramp is for how long after recovery only a growing share of calls is
+	// admitted, from a tenth to all; the others are refused as if the circuit
+	// were open for a moment longer. Defaults to 0: everybody at once.
+	Ramp time.Duration
+	// Rand, uniform in [0,1) and safe for concurrent use, decides who is in the
+	// share. Defaults to math/rand/v2.
+	Rand func() float64
 
 	// Clock writes opened_at and reads it back. It does not decide when an
 	// open circuit is due, nor when a lease ends: the cache does. Defaults to
@@ -80,9 +89,14 @@ func (c *BreakerConfig) validate() error {
 		return &ConfigError{"HalfOpenMaxCalls", "must be between 1 and 100"}
 	case c.ProbeLease < 0:
 		return &ConfigError{"ProbeLease", "must not be negative"}
+	case c.Ramp < 0:
+		return &ConfigError{"Ramp", "must not be negative"}
 	}
 	if c.ProbeLease == 0 {
 		c.ProbeLease = c.RecoveryTimeout
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Float64
 	}
 	if c.Clock == nil {
 		c.Clock = time.Now
