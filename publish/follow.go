@@ -74,7 +74,7 @@ func (p *Publisher) lookAtResults(ctx context.Context, names wire.Names) error {
 		chunk, open := p.pending[key]
 		switch {
 		case !open:
-		case chunk.id == result.value.ChunkID:
+		case chunk.id == result.value.ChunkID && !chunk.copied:
 			p.finish(key)
 		default:
 			p.overtaken[key] = true
@@ -110,9 +110,10 @@ func (p *Publisher) lookAtDead(ctx context.Context, names wire.Names) ([]Dead, e
 	return dead, nil
 }
 
-// lookAtOvertaken finishes the chunks whose place holds the result of another
-// version of the document and which have left the queue: somebody published a
-// later version, and its result stands for this one.
+// lookAtOvertaken finishes the chunks which have left the queue and whose place
+// holds the result of another version of the document, or of an earlier copy.
+// Somebody published a later version, and its result stands for this one; or the
+// result that was there has been marked as this one's.
 func (p *Publisher) lookAtOvertaken(ctx context.Context, names wire.Names) error {
 	if len(p.overtaken) == 0 {
 		return nil

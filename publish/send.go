@@ -33,7 +33,8 @@ type Publisher struct {
 	counts  Counts
 	resume  position
 	pending map[chunkKey]pendingChunk
-	// overtaken are pending chunks whose place holds another version's result.
+	// overtaken are pending chunks whose place holds another version's result, or
+	// maybe that of an earlier copy.
 	overtaken map[chunkKey]bool
 }
 
@@ -55,6 +56,7 @@ type pendingChunk struct {
 	id       string
 	sequence uint64 // in the chunk stream
 	gone     bool   // has left the chunk stream
+	copied   bool   // came after a copy that may have a result, too
 }
 
 // position is up to where results and dead letters have been read.
@@ -221,13 +223,14 @@ func (w *window) land(ctx context.Context) error {
 			return w.publisher.js.PublishMsg(ctx, f.msg)
 		})
 	}
-	if err == nil && stored.Duplicate {
+	copied := err == nil && stored.Duplicate
+	if copied {
 		stored, err = w.confirm(ctx, f.message, stored)
 	}
 	if err != nil {
 		return &SendError{DocumentID: f.chunk.DocumentID, Index: f.chunk.Index, Err: err}
 	}
-	w.publisher.landed(f.message, stored)
+	w.publisher.landed(f.message, stored, copied && !stored.Duplicate)
 	return nil
 }
 
@@ -286,12 +289,12 @@ func (w *window) retry(ctx context.Context, first error, do func(context.Context
 }
 
 // landed counts a chunk that waits in the stream.
-func (p *Publisher) landed(m message, stored *jetstream.PubAck) {
+func (p *Publisher) landed(m message, stored *jetstream.PubAck, copied bool) {
 	p.counts.Sent++
 	if stored.Duplicate {
 		p.counts.Duplicate++
 		p.resume.dead = 0 // its dead letter may have been written before this began
 	}
-	p.pending[chunkKey{m.chunk.DocumentID, m.chunk.Index}] = pendingChunk{id: m.chunk.ChunkID, sequence: stored.Sequence}
+	p.pending[chunkKey{m.chunk.DocumentID, m.chunk.Index}] = pendingChunk{id: m.chunk.ChunkID, sequence: stored.Sequence, copied: copied}
 	p.tell(p.counts)
 }

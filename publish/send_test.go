@@ -198,6 +198,39 @@ func TestADocumentIsPutBackToAnEarlierVersion(t *testing.T) {
 	}
 }
 
+// A chunk that is finished while it is sent once more leaves a copy in the
+// queue: a publication that is done leaves nothing there.
+func TestFollowWaitsForCopies(t *testing.T) {
+	f := newFleet(t)
+	source := file(t, "a.jsonl", `{"document_id":"d0","text":"Ada."}`+"\n"+`{"document_id":"d1","text":"Mary."}`)
+	require.NoError(t, f.publisher(f.plan("", source)).Send(t.Context()))
+	messages := f.take(2)
+	again := f.publisher(f.plan("", source))
+	landed := 0
+	again.OnChange(func(publish.Counts) {
+		if landed++; landed == 1 { // both are on their way
+			f.finish(messages[1], extraction.Extraction{})
+		}
+	})
+	require.NoError(t, again.Send(t.Context()))
+	require.Equal(t, publish.Counts{Chunks: 2, Sent: 2, Duplicate: 1}, again.Counts())
+	f.finish(messages[0], extraction.Extraction{})
+
+	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := again.Follow(short, time.Millisecond)
+	var wait *publish.WaitError
+	require.ErrorAs(t, err, &wait)
+	require.Equal(t, 1, wait.Open)
+
+	f.finish(f.take(1)[0], extraction.Extraction{})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err = again.Follow(ctx, time.Millisecond)
+	require.NoError(t, err)
+	require.Equal(t, 2, again.Counts().Done)
+}
+
 // The first chunks of a document that has grown are what they were, of more:
 // they are sent again, so that their results say which version they belong to.
 func TestADocumentThatHasGrownIsSentAsAWhole(t *testing.T) {
