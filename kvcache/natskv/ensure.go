@@ -73,18 +73,19 @@ func (b *logbook) again(ctx context.Context) (created bool, err error) {
 	return b.make(ctx)
 }
 
-// forget drops everything that was known of a log that is gone. Who waits for
-// something to be given back is refused: it is gone as well.
+// forget drops everything that was known of a log that is gone. What is to be
+// given back still is: some of it may have been taken from the new log already,
+// and to give back what is gone with the old one does no harm.
 func (t *tail) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.restart()
 	t.behind = true // there may be entries of the new log already
 	t.line.Clear()
-	t.spares.ids, t.spares.size = nil, 0
-	for _, c := range t.owed {
-		c.done <- answer{Admission: t.refusal(c.ask)}
+	for _, id := range t.spares.ids {
+		t.giveBack(id)
 	}
-	t.backs, t.owed = nil, nil
+	t.spares.ids, t.spares.size = nil, 0
 	t.wake()
+	t.start()
 }

@@ -36,6 +36,11 @@ func (t *tail) receive(seq uint64, stamp int64, predecessor uint64, body []byte)
 func (t *tail) advance(seq uint64, stamp int64, body []byte) {
 	e := decodeEntry(body)
 	e.apply(&t.window, seq, stamp)
+	for _, n := range t.backs { // given back before the log was read again
+		if n.id>>takeBits == seq {
+			t.window.Refund(n.id)
+		}
+	}
 	for _, n := range e.notes {
 		if n.kind == cool {
 			t.line.Clear()

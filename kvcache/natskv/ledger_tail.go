@@ -240,7 +240,7 @@ func (t *tail) settle(calls []*call, e entry, seq uint64, began int64, err error
 	if seq == 0 { // not appended, as far as we know: say it again later
 		for _, n := range e.notes {
 			if n.kind == back {
-				t.backs = append(t.backs, n)
+				t.giveBack(n.id)
 			}
 		}
 	}
