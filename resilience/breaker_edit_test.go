@@ -12,6 +12,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
+// R25 of docs/clauses.md.
 func TestR25AmbiguousStateLetsTrafficThrough(t *testing.T) {
 	t.Run("unknown state is closed, with one warning", func(t *testing.T) {
 		var log bytes.Buffer
@@ -54,6 +55,8 @@ func TestR25AmbiguousStateLetsTrafficThrough(t *testing.T) {
 }
 
 // The plain keys are the truth: what an operator writes by hand is what holds.
+//
+// R25 of docs/clauses.md.
 func TestR25OperatorEditsByHand(t *testing.T) {
 	t.Run("open", func(t *testing.T) {
 		b := newBench(t)

@@ -131,6 +131,7 @@ func TestR23NeverMoreProbesThanPermitted(t *testing.T) {
 	}
 }
 
+// R24 of docs/clauses.md.
 func TestR24FailuresDecayFromTheFirst(t *testing.T) {
 	b := newBench(t)
 	b.fail(1)
@@ -144,6 +145,7 @@ func TestR24FailuresDecayFromTheFirst(t *testing.T) {
 	b.is(resilience.Open)
 }
 
+// R26 of docs/clauses.md.
 func TestR26ReadsArePure(t *testing.T) {
 	b := newBench(t)
 	look := func() {
@@ -167,6 +169,7 @@ func TestR26ReadsArePure(t *testing.T) {
 	look()
 }
 
+// R26 of docs/clauses.md.
 func TestR26RetryAfter(t *testing.T) {
 	b := newBench(t)
 	require.Zero(t, b.retryAfter())
@@ -182,6 +185,7 @@ func TestR26RetryAfter(t *testing.T) {
 	require.Equal(t, time.Second, b.retryAfter(), "while others probe: positive, and not the whole lease")
 }
 
+// R26 of docs/clauses.md.
 func TestR26ResetForcesClosed(t *testing.T) {
 	for _, prepare := range []func(*bench){
 		func(b *bench) { b.fail(2) }, (*bench).open, func(b *bench) { b.due(); b.allowed() },
@@ -196,6 +200,7 @@ func TestR26ResetForcesClosed(t *testing.T) {
 	}
 }
 
+// R26 of docs/clauses.md.
 func TestR26KeysAreTheContract(t *testing.T) {
 	b := newBench(t, func(c *resilience.BreakerConfig) { c.Prefix, c.Name = "llm/", "gpu 1" })
 	b.open()
@@ -212,6 +217,7 @@ func TestR26KeysAreTheContract(t *testing.T) {
 	require.Equal(t, "closed", b.key("state"))
 }
 
+// R27 of docs/clauses.md.
 func TestR27RefusalSaysWhenAndWhy(t *testing.T) {
 	b := newBench(t)
 	b.open()
@@ -219,6 +225,7 @@ func TestR27RefusalSaysWhenAndWhy(t *testing.T) {
 	require.Equal(t, &resilience.CircuitOpen{Circuit: "model", RetryAfter: 9 * time.Second, Reason: "no answer"}, b.refused())
 }
 
+// R27 of docs/clauses.md.
 func TestR27SharedAndSeparateCircuits(t *testing.T) {
 	b := newBench(t)
 	twin := b.another()

@@ -85,6 +85,7 @@ func (g *guardBench) remaining() int {
 	return n
 }
 
+// R29 of docs/clauses.md.
 func TestR29OneRecordAndOnePlacePerLogicalCall(t *testing.T) {
 	g := newGuardBench(t)
 	var exhausted *resilience.RetryExhausted
@@ -98,6 +99,7 @@ func TestR29OneRecordAndOnePlacePerLogicalCall(t *testing.T) {
 	require.Equal(t, 3, g.remaining())
 }
 
+// R29 of docs/clauses.md.
 func TestR29OpenCircuitUsesNoAllowance(t *testing.T) {
 	g := newGuardBench(t)
 	require.NoError(t, g.Force(t.Context(), "maintenance"))
@@ -110,6 +112,7 @@ func TestR29OpenCircuitUsesNoAllowance(t *testing.T) {
 	require.Equal(t, 5, g.remaining())
 }
 
+// R29 of docs/clauses.md.
 func TestR29RateRefusalGivesTheProbeBack(t *testing.T) {
 	g := newGuardBench(t)
 	g.due()
@@ -124,6 +127,7 @@ func TestR29RateRefusalGivesTheProbeBack(t *testing.T) {
 	require.True(t, g.allowed().Probe(), "the probe is free for another tenant")
 }
 
+// R29 of docs/clauses.md.
 func TestR29RateRefusalRecordsNoOutcome(t *testing.T) {
 	g := newGuardBench(t)
 	require.Error(t, g.do(errDown))

@@ -27,6 +27,7 @@ func exactPolicy() resilience.RetryPolicy {
 	return p
 }
 
+// R13 of docs/clauses.md.
 func TestR13DefaultPolicyAndDelays(t *testing.T) {
 	p := resilience.DefaultRetryPolicy()
 	require.Equal(t, resilience.RetryPolicy{
@@ -165,6 +166,7 @@ func TestR15TimeoutOfOneAttemptMayBeRetried(t *testing.T) {
 	require.Equal(t, 3, calls)
 }
 
+// R16 of docs/clauses.md.
 func TestR16ExhaustedSaysHowOftenAndWhy(t *testing.T) {
 	last := fmt.Errorf("attempt failed: %w", errors.Join(errFlaky, io.ErrUnexpectedEOF))
 	calls := 0
@@ -189,6 +191,7 @@ func TestR14NoRetriesIsStillExhausted(t *testing.T) {
 	require.Equal(t, 1, exhausted.Attempts)
 }
 
+// R17 of docs/clauses.md.
 func TestR17WaitsAreThePolicysAndInjectable(t *testing.T) {
 	var waits []time.Duration
 	p := resilience.DefaultRetryPolicy()
@@ -201,6 +204,7 @@ func TestR17WaitsAreThePolicysAndInjectable(t *testing.T) {
 	require.Equal(t, []time.Duration{p.Delay(0, 0.5), p.Delay(1, 0), p.Delay(2, 0.75)}, waits)
 }
 
+// R17 of docs/clauses.md.
 func TestR17DefaultSleepWaitsAndObeysTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, err := resilience.NewRetry(exactPolicy(), isFlaky)

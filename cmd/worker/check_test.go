@@ -31,6 +31,8 @@ func (d deaf) Load(context.Context, []kvcache.Entry) error { return nil }
 
 // TestR32ChecksNoticeAStoreThatDoesNotDo: a check that cannot fail proves
 // nothing.
+//
+// R32 of docs/clauses.md.
 func TestR32ChecksNoticeAStoreThatDoesNotDo(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	memory := func() *kvcache.Memory {

@@ -76,6 +76,7 @@ func TestR33ModelIsDelegated(t *testing.T) {
 	require.Equal(t, "scripted/one", newBench(t, nil).Model())
 }
 
+// R2 of docs/clauses.md.
 func TestR2ErrorsOfTheProviderKeepTheirFamily(t *testing.T) {
 	b := newBench(t, &extraction.ProviderError{Kind: extraction.KindUnavailable, Status: 503})
 	err := b.extract("acme")

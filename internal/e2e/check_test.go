@@ -56,6 +56,8 @@ func (c client) stored() map[string]uint64 {
 }
 
 // TestR32CheckProvesTheWiring beside a fleet at work, and leaves no trace there.
+//
+// R32 of docs/clauses.md.
 func TestR32CheckProvesTheWiring(t *testing.T) {
 	fleetTest(t)
 	url, model := natsServer(t), modelServer(t)
@@ -90,6 +92,7 @@ func TestR32CheckProvesTheWiring(t *testing.T) {
 	require.Equal(t, 0, w.stop())
 }
 
+// R32 of docs/clauses.md.
 func TestR32CheckMakesNothingThatLasts(t *testing.T) {
 	t.Parallel()
 	url := natsServer(t)
@@ -101,6 +104,7 @@ func TestR32CheckMakesNothingThatLasts(t *testing.T) {
 	require.Empty(t, connect(t, url).stored())
 }
 
+// R32 of docs/clauses.md.
 func TestR32CheckSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	good := natsServer(t)
@@ -216,6 +220,8 @@ func restricted(t *testing.T, jetStream bool, more ...string) (url string) {
 
 // A worker works with the rights that docs/wire.md asks for and no more, and once
 // its buckets are there, so does the check.
+//
+// R32 of docs/clauses.md.
 func TestR32RightsOfTheDocumentationAreEnough(t *testing.T) {
 	fleetTest(t)
 	url, model := restricted(t, true), modelServer(t)
