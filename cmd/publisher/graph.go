@@ -6,16 +6,15 @@ import (
 	"strings"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
-	"github.com/weirkeeper/weirkeeper/extraction/graph"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/cli/export"
 )
 
 type graphCommand struct {
 	Documents []string `arg:"" optional:"" name:"document" help:"Only these documents. Default: all of the tenant's."`
 
 	connectionFlags `embed:""`
-
-	Format string `default:"text" enum:"text,json,jsonl,dot,mermaid" help:"What to print: text (for people), json, jsonl, dot (Graphviz) or mermaid."`
+	export.Flags    `embed:""`
 }
 
 // Help is shown below the summary of the command.
@@ -25,6 +24,9 @@ the graph: see publisher status.`
 }
 
 func (c *graphCommand) Run(ctx context.Context, streams cli.Streams) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
 	session, err := c.open(ctx, streams)
 	if err != nil {
 		return err
@@ -41,7 +43,7 @@ func (c *graphCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if len(parts) == 0 {
 		return nothing(c.Tenant, c.Documents)
 	}
-	return graph.Write(streams.Out, c.Format, extraction.Merge(parts...))
+	return c.Write(streams.Out, extraction.Merge(parts...))
 }
 
 // nothing is a failure, not an empty graph: a script would take that for an

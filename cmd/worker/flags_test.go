@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/weirkeeper/weirkeeper/extraction/graph"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
@@ -45,10 +44,6 @@ func TestEmbeddedServerIsForThisMachineOnly(t *testing.T) {
 		_, err := embeddedPort(url)
 		require.Error(t, err, url)
 	}
-}
-
-func TestEveryGraphFormatIsOffered(t *testing.T) {
-	require.ElementsMatch(t, []string{"text", "json", "jsonl", "dot", "mermaid"}, graph.Formats())
 }
 
 // Whoever watches <circuit>.state must find it by that name: a store would

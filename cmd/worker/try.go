@@ -10,9 +10,9 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/extraction"
-	"github.com/weirkeeper/weirkeeper/extraction/graph"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/cli/deliver"
+	"github.com/weirkeeper/weirkeeper/internal/cli/export"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
@@ -31,7 +31,8 @@ const (
 type tryCommand struct {
 	Files []string `arg:"" optional:"" placeholder:"FILE" help:"Files to extract: .txt and .md are one document each, .jsonl has one document per line. - is one text from standard input, and the default."`
 
-	Format       string        `default:"text" enum:"text,json,jsonl,dot,mermaid" help:"What to print: text (for people), json, jsonl, dot (Graphviz) or mermaid."`
+	export.Flags `embed:""`
+
 	Timeout      time.Duration `placeholder:"DURATION" help:"Longest time to wait for the results, such as 10m; then exit with 4. Default: for ever."`
 	ChunkSize    int           `default:"3000" help:"Longest chunk, in characters."`
 	ChunkOverlap int           `default:"200" help:"Characters that a chunk repeats of the one before."`
@@ -117,6 +118,9 @@ func (c *tryCommand) prepare(streams cli.Streams) (*publish.Plan, error) {
 	if c.Timeout < 0 {
 		return nil, cli.Usage(errors.New("--timeout must be positive"))
 	}
+	if err := c.Flags.Check(); err != nil {
+		return nil, err
+	}
 	if c.openai() && !c.RPM.given {
 		// Trying a file is not running a fleet: nobody else shares the allowance.
 		if err := c.RPM.UnmarshalText([]byte("unlimited")); err != nil {
@@ -174,7 +178,7 @@ func (c *tryCommand) extract(ctx context.Context, streams cli.Streams, js jetstr
 		return err
 	}
 	if len(parts) > 0 || outcome == nil {
-		if err := graph.Write(streams.Out, c.Format, extraction.Merge(parts...)); err != nil {
+		if err := c.Write(streams.Out, extraction.Merge(parts...)); err != nil {
 			return err
 		}
 	}

@@ -17,11 +17,14 @@ const (
 	FormatJSONL   = "jsonl"   // one object per line, each with a "kind"
 	FormatDOT     = "dot"     // Graphviz
 	FormatMermaid = "mermaid" // Mermaid flowchart; its default settings draw at most 500 edges
+	FormatGraphML = "graphml" // XML for Gephi, yEd, Cytoscape, NetworkX
+	FormatCypher  = "cypher"  // statements for Neo4j's cypher-shell
 )
 
-// Formats returns the formats that [Write] knows, the one for people first.
+// Formats returns the formats that [Write] knows, the one for people first. CSV
+// is not among them, for it is two files: see [WriteCSV].
 func Formats() []string {
-	return []string{FormatText, FormatJSON, FormatJSONL, FormatDOT, FormatMermaid}
+	return []string{FormatText, FormatJSON, FormatJSONL, FormatDOT, FormatMermaid, FormatGraphML, FormatCypher}
 }
 
 // UnknownFormatError is returned for a format that is not one of [Formats].
@@ -40,6 +43,8 @@ func Write(w io.Writer, format string, g extraction.Graph) error {
 		FormatJSONL:   writeJSONLines,
 		FormatDOT:     writeDOT,
 		FormatMermaid: writeMermaid,
+		FormatGraphML: writeGraphML,
+		FormatCypher:  writeCypher,
 	}[format]
 	if !ok {
 		return &UnknownFormatError{Format: format}

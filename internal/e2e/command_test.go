@@ -45,6 +45,8 @@ func TestTryWritesEveryFormat(t *testing.T) {
 		"jsonl":   func(out string) { require.True(t, json.Valid([]byte(strings.Split(out, "\n")[0])), out) },
 		"dot":     func(out string) { require.Contains(t, out, "digraph") },
 		"mermaid": func(out string) { require.Contains(t, out, "flowchart") },
+		"graphml": func(out string) { require.Contains(t, out, "</graphml>") },
+		"cypher":  func(out string) { require.Contains(t, out, "UNWIND $rows") },
 	} {
 		done := command{program: "worker", args: []string{"try", "--format", format, text}}.run(t)
 		require.Equal(t, 0, done.code, done)
@@ -196,10 +198,10 @@ func TestHelpNamesEveryFlagOfTheContract(t *testing.T) {
 		"worker circuit open": {"reason", "json", "nats-url", "namespace", "config"},
 		"worker limits set":   {"rpm", "window", "tpm", "json", "nats-url", "config"},
 		"worker dead replay":  {"dry-run", "tenant", "kind", "older-than", "newer-than", "json", "nats-url"},
-		"worker try":          {"format", "timeout", "provider", "rpm", "chunk-size"},
+		"worker try":          {"format", "output", "timeout", "provider", "rpm", "chunk-size"},
 		"publisher publish":   {"tenant", "document", "chunk-size", "chunk-overlap", "wait", "timeout", "dry-run", "json", "nats-url", "config"},
 		"publisher status":    {"tenant", "json", "nats-url"},
-		"publisher graph":     {"tenant", "format", "nats-url"},
+		"publisher graph":     {"tenant", "format", "output", "nats-url"},
 	}
 	for line, names := range flags {
 		words := strings.Fields(line)
