@@ -3,6 +3,7 @@ package consumer
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ConfigError is returned by [New]: which field is wrong and why.
@@ -12,6 +13,17 @@ type ConfigError struct {
 }
 
 func (e *ConfigError) Error() string { return "consumer: " + e.Field + " " + e.Problem }
+
+// PausedError is what an extractor returns of a chunk that came in hand while its
+// tenant was being paused. Nothing was asked of the model: the chunk goes back to
+// the queue, and no attempt is counted.
+type PausedError struct {
+	Left time.Duration // until the pause is over
+}
+
+func (e *PausedError) Error() string {
+	return "paused for another " + e.Left.Round(time.Millisecond).String()
+}
 
 // ErrRunning: a Worker runs once at a time.
 var ErrRunning = errors.New("consumer: worker is already running")

@@ -288,6 +288,9 @@ func (s *lanes) putBack(d delivery, outcome string, delay time.Duration) {
 	case "server_rate_limited":
 		l.trusted.set(time.Time{})
 		l.block(now, delay)
+	case "paused":
+		l.trusted.set(time.Time{})
+		s.server.set(time.Time{})
 	case "circuit_open":
 		s.closed = now.Add(min(delay, closedMost))
 		fallthrough

@@ -212,6 +212,7 @@ func TestDeletedWhileRunning(t *testing.T) {
 		"stream of results":  func(w *world) error { return w.js.DeleteStream(w.t.Context(), w.names.ResultStream()) },
 		"stream of the dead": func(w *world) error { return w.js.DeleteStream(w.t.Context(), w.names.DeadStream()) },
 		"bucket of limits":   func(w *world) error { return w.js.DeleteKeyValue(w.t.Context(), w.names.LimitsBucket()) },
+		"bucket of pauses":   func(w *world) error { return w.js.DeleteKeyValue(w.t.Context(), w.names.PauseBucket()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,6 +41,9 @@ const (
 	// authDelay is for a server that answers nobody. The circuit opens at the
 	// same time and has the say from then on.
 	authDelay = 10 * time.Second
+	// pausedDelay is short because a pause may be ended early, and costs nothing:
+	// nobody pulls while it lasts.
+	pausedDelay = time.Second
 	// minDelay keeps a refusal that names no time from coming back at once.
 	minDelay = 20 * time.Millisecond
 )
@@ -64,6 +67,7 @@ func judge(ctx context.Context, err error, own time.Duration) verdict {
 		provider *extraction.ProviderError
 		late     *admission.DeadlineExceeded
 		panicked *panicError
+		paused   *PausedError
 	)
 	switch {
 	case err == nil:
@@ -92,6 +96,9 @@ func judge(ctx context.Context, err error, own time.Duration) verdict {
 
 	case errors.As(err, &open):
 		return verdict{name: "circuit_open", action: later, delay: max(open.RetryAfter, minDelay)}
+
+	case errors.As(err, &paused):
+		return verdict{name: "paused", action: later, delay: min(max(paused.Left, minDelay), pausedDelay)}
 
 	case errors.As(err, &store), errors.As(err, &shared), errors.Is(err, kvcache.ErrUnavailable), errors.Is(err, kvcache.ErrClosed):
 		return verdict{name: storeUnavailable, action: later, delay: storeDelay}

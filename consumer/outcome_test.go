@@ -53,6 +53,7 @@ func TestRefusalsAreDelayedAndNoAttempt(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"own rate limit":       &resilience.RateLimitExceeded{Tenant: "acme", RetryAfter: delay},
 		"circuit open":         &resilience.CircuitOpen{Circuit: "default", RetryAfter: delay},
+		"paused":               &consumer.PausedError{Left: delay},
 		"429 with a delay":     &extraction.ProviderError{Kind: extraction.KindRateLimited, Status: 429, RetryAfter: delay},
 		"429 after retries":    &resilience.RetryExhausted{Operation: "x", Err: &extraction.ProviderError{Kind: extraction.KindRateLimited, RetryAfter: delay}},
 		"refusal, wrapped":     fmt.Errorf("call: %w", &resilience.RateLimitExceeded{RetryAfter: delay}),
@@ -84,6 +85,16 @@ func TestRefusalsAreDelayedAndNoAttempt(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A pause may be ended long before its time: what came back then does not wait for
+// the end that it was told of.
+func TestWhatAPauseRefusedComesBackSoon(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(failing(&consumer.PausedError{Left: 24 * time.Hour}))
+	w.send("acme", `{"text":"Ada"}`)
+	require.Equal(t, 1, w.onlyResult().Attempts)
 }
 
 // R31. Row "401/403, quota exhausted": nobody's chunk is set aside for a wrong key.

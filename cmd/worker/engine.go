@@ -15,6 +15,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/internal/wire/limits"
+	"github.com/weirkeeper/weirkeeper/internal/wire/pauses"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/resilience"
 	"github.com/weirkeeper/weirkeeper/resilience/admission"
@@ -27,7 +28,8 @@ type engine struct {
 	limiter *resilience.Limiter
 	// admission is the line in which this process's model calls stand.
 	admission *admission.Controller
-	unfollow  func() // the limits of single tenants
+	pauses    *pauses.Follower
+	unfollow  func() // the operators' buckets
 }
 
 // newEngine is the one place where provider, admission, breaker, limiter,
@@ -61,12 +63,13 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	config.Concurrency, config.ChunkDeadline = flags.Concurrency, flags.ChunkDeadline
 	config.MaxAttempts, config.Backoff = flags.MaxAttempts, retry
 	config.EnsureStores = shared.ensure
-	config.Gate = gate{breaker, limiter, flags.HalfOpenMaxCalls}
-	worker, err := consumer.New(js, pipeline, shared.attempts, config)
+	paused := pauses.NewFollower(js, config.Names, config.Logger)
+	config.Gate = gate{paused, breaker, limiter, flags.HalfOpenMaxCalls}
+	worker, err := consumer.New(js, pausing{pipeline, paused}, shared.attempts, config)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	return &engine{worker, breaker, limiter, line, follow(granted, worker.Recheck, config.Logger)}, nil
+	return &engine{worker, breaker, limiter, line, paused, follow(worker.Recheck, config.Logger, granted, paused)}, nil
 }
 
 // newAdmission makes the line of this process: as many calls at a time as there

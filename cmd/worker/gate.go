@@ -6,11 +6,14 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/wire/pauses"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
-// gate looks ahead for the consumer at what the guard would refuse.
+// gate looks ahead for the consumer at what would be refused: by a pause, or by
+// the guard.
 type gate struct {
+	pauses  *pauses.Follower
 	breaker *resilience.Breaker
 	limiter *resilience.Limiter
 	probes  int // at a time, while the circuit is half open
@@ -22,6 +25,9 @@ const tokensPoll = 250 * time.Millisecond
 
 // Server implements [consumer.Gate].
 func (g gate) Server(ctx context.Context) (consumer.Allowance, error) {
+	if left := g.pauses.Fleet(); left > 0 {
+		return consumer.Allowance{Wait: left}, nil
+	}
 	state, err := g.breaker.State(ctx)
 	if err != nil || state == resilience.Closed {
 		return consumer.Allowance{Calls: consumer.Unlimited}, err
@@ -40,6 +46,9 @@ func (g gate) Server(ctx context.Context) (consumer.Allowance, error) {
 
 // Tenant implements [consumer.Gate].
 func (g gate) Tenant(ctx context.Context, tenant string) (consumer.Allowance, error) {
+	if left := g.pauses.Tenant(tenant); left > 0 {
+		return consumer.Allowance{Wait: left}, nil
+	}
 	if g.limiter.Unlimited(tenant) {
 		// The one chunk that a cool-down refuses costs less than to ask for all.
 		return consumer.Allowance{Calls: consumer.Unlimited}, nil
@@ -49,6 +58,20 @@ func (g gate) Tenant(ctx context.Context, tenant string) (consumer.Allowance, er
 		wait = tokensPoll
 	}
 	return consumer.Allowance{Calls: remaining, Wait: wait}, err
+}
+
+// pausing refuses what came in hand when a pause was not yet known.
+type pausing struct {
+	consumer.Extractor
+	pauses *pauses.Follower
+}
+
+// Extract implements [consumer.Extractor].
+func (p pausing) Extract(ctx context.Context, tenant string, c extraction.Chunk) (extraction.Extraction, error) {
+	if left := p.pauses.Tenant(tenant); left > 0 {
+		return extraction.Extraction{}, &consumer.PausedError{Left: left}
+	}
+	return p.Extractor.Extract(ctx, tenant, c)
 }
 
 // admitting tells the consumer when the guard has let a call through.

@@ -32,6 +32,8 @@ type commands struct {
 	Check   checkCommand    `cmd:"" set:"loglevel=error" help:"Prove that NATS, the model, limits, circuit and retries work, one line each."`
 	Circuit circuitCommands `cmd:"" set:"loglevel=error" help:"See the fleet's circuits, open and close them."`
 	Limits  limitsCommands  `cmd:"" set:"loglevel=error" help:"See and set the limits of single tenants."`
+	Pause   pauseCommand    `cmd:"" set:"loglevel=error" help:"Pause a tenant or the whole fleet for some time, or list what is paused."`
+	Resume  resumeCommand   `cmd:"" set:"loglevel=error" help:"Go on before the time of a pause is over."`
 	Dead    deadCommands    `cmd:"" set:"loglevel=error" help:"See what was set aside, and send it again."`
 	Version versionCommand  `cmd:"" help:"Say which build this is."`
 }

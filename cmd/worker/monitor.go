@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/consumer"
+	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/health"
+	"github.com/weirkeeper/weirkeeper/internal/wire/pauses"
 	"github.com/weirkeeper/weirkeeper/resilience"
 	"github.com/weirkeeper/weirkeeper/resilience/admission"
 )
@@ -17,16 +19,17 @@ type monitor struct {
 	worker    *consumer.Worker
 	breaker   *resilience.Breaker
 	admission *admission.Controller
+	pauses    *pauses.Follower
 	watchdog  *health.Watchdog
 }
 
 func newMonitor(e *engine, flags workFlags) *monitor {
 	// All slots may be taken by chunks that need their whole deadline.
-	return &monitor{e.worker, e.breaker, e.admission, health.NewWatchdog(flags.ChunkDeadline+time.Minute, nil)}
+	return &monitor{e.worker, e.breaker, e.admission, e.pauses, health.NewWatchdog(flags.ChunkDeadline+time.Minute, nil)}
 }
 
 func (m *monitor) config() health.Config {
-	return health.Config{Live: m.live, Ready: m.ready, Snapshot: m.snapshot, Metrics: health.Metrics(m.metrics)}
+	return health.Config{Live: m.live, Ready: m.ready, Notes: m.notes, Snapshot: m.snapshot, Metrics: health.Metrics(m.metrics)}
 }
 
 func (m *monitor) live() []string {
@@ -55,15 +58,37 @@ func (m *monitor) ready() []string {
 	return reasons
 }
 
+// notes says why a worker that is ready may be doing nothing.
+func (m *monitor) notes() []string {
+	all, tenants := m.pauses.All(), 0
+	var notes []string
+	for _, p := range all {
+		if !p.Fleet {
+			tenants++
+			continue
+		}
+		note := "the whole fleet is paused until " + p.Until.Format(time.RFC3339)
+		if p.Reason != "" {
+			note += ": " + p.Reason
+		}
+		notes = append(notes, note)
+	}
+	if tenants > 0 {
+		notes = append(notes, cli.Count(tenants, "tenant")+" paused")
+	}
+	return notes
+}
+
 // snapshot is what /snapshot answers.
 type snapshot struct {
 	Worker    consumer.Status      `json:"worker"`
 	Admission admission.Snapshot   `json:"admission"`
+	Pauses    []pauses.Pause       `json:"pauses"`  // in force
 	Circuit   *resilience.Snapshot `json:"circuit"` // null if the store does not answer
 }
 
 func (m *monitor) snapshot(ctx context.Context) any {
-	answer := snapshot{Worker: m.worker.Status(), Admission: m.admission.Snapshot()}
+	answer := snapshot{Worker: m.worker.Status(), Admission: m.admission.Snapshot(), Pauses: m.pauses.All()}
 	if circuit, err := m.breaker.Snapshot(ctx); err == nil {
 		answer.Circuit = &circuit
 	}
@@ -89,6 +114,8 @@ func (m *monitor) metrics(ctx context.Context) []health.Metric {
 		gauge("weirkeeper_calls_active", "Model calls of this worker that had their turn and are not over, waits between retries included.", float64(line.Active)),
 		gauge("weirkeeper_connected", "1 if this worker is connected to NATS.", number(status.Connected)),
 		gauge("weirkeeper_consuming", "1 if the queues answer this worker.", number(status.Consuming)),
+		gauge("weirkeeper_paused", "1 if the whole fleet is paused.", number(m.pauses.Fleet() > 0)),
+		gauge("weirkeeper_pauses", "Pauses in force: tenants, and the whole fleet.", float64(len(m.pauses.All()))),
 		gauge("weirkeeper_draining", "1 if this worker was told to stop.", number(status.Draining)),
 	}
 	// The circuit is the fleet's; without an answer of the store there is no number.

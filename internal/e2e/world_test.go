@@ -84,6 +84,7 @@ type result struct {
 	Status        string `json:"status"`
 	Model         string `json:"model"`
 	Worker        string `json:"worker"`
+	Attempts      int    `json:"attempts"`
 	Entities      []struct {
 		ID, Name, Type string
 	} `json:"entities"`

@@ -14,6 +14,9 @@ type Config struct {
 	Live func() []string
 	// Ready returns why the process does not take work; nothing means ready.
 	Ready func() []string
+	// Notes returns what somebody should know who asks whether the process is
+	// ready, and sees that it does nothing. nil has nothing to tell.
+	Notes func() []string
 	// Snapshot returns what is going on, to be written as JSON.
 	Snapshot func(context.Context) any
 	// Metrics answers /metrics.
@@ -27,14 +30,15 @@ const snapshotTimeout = 2 * time.Second
 type verdict struct {
 	OK      bool     `json:"ok"`
 	Reasons []string `json:"reasons"`
+	Notes   []string `json:"notes,omitempty"`
 }
 
 // Handler serves the four paths. /healthz and /readyz answer 200, or 503 with
 // the reasons.
 func Handler(c Config) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", judge(c.Live))
-	mux.HandleFunc("GET /readyz", judge(c.Ready))
+	mux.HandleFunc("GET /healthz", judge(c.Live, nil))
+	mux.HandleFunc("GET /readyz", judge(c.Ready, c.Notes))
 	mux.HandleFunc("GET /snapshot", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), snapshotTimeout)
 		defer cancel()
@@ -44,7 +48,7 @@ func Handler(c Config) http.Handler {
 	return mux
 }
 
-func judge(reasons func() []string) http.HandlerFunc {
+func judge(reasons, notes func() []string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		answer := verdict{Reasons: reasons()}
 		answer.OK = len(answer.Reasons) == 0
@@ -53,6 +57,9 @@ func judge(reasons func() []string) http.HandlerFunc {
 			status = http.StatusServiceUnavailable
 		} else {
 			answer.Reasons = []string{}
+		}
+		if notes != nil {
+			answer.Notes = notes()
 		}
 		write(w, status, answer)
 	}

@@ -30,10 +30,11 @@ func get(t *testing.T, server *health.Server, path string) (int, string) {
 }
 
 func TestAnswersSayWhyNot(t *testing.T) {
-	reasons := []string{"not connected to NATS", "draining"}
+	reasons, notes := []string{"not connected to NATS", "draining"}, []string(nil)
 	server, err := health.Listen("127.0.0.1:0", health.Handler(health.Config{
 		Live:     func() []string { return nil },
 		Ready:    func() []string { return reasons },
+		Notes:    func() []string { return notes },
 		Snapshot: func(context.Context) any { return map[string]int{"in_flight": 3} },
 		Metrics:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x 1\n") }),
 	}))
@@ -53,6 +54,11 @@ func TestAnswersSayWhyNot(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &answer))
 	require.False(t, answer.OK)
 	require.Equal(t, reasons, answer.Reasons)
+
+	reasons, notes = nil, []string{"paused"}
+	status, body = get(t, server, "/readyz")
+	require.Equal(t, http.StatusOK, status)
+	require.JSONEq(t, `{"ok":true,"reasons":[],"notes":["paused"]}`, body)
 
 	status, body = get(t, server, "/snapshot")
 	require.Equal(t, http.StatusOK, status)

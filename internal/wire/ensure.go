@@ -16,7 +16,7 @@ import (
 // which looks like silence, is an error within a few seconds.
 const requestTimeout = 5 * time.Second
 
-// Ensure creates the streams and the limits bucket that are missing. It leaves
+// Ensure creates the streams and the operators' buckets that are missing. It leaves
 // existing ones as they are: settings that Weirkeeper can live with are its
 // owner's business, and one that it cannot live with is a [*MismatchError]. A
 // request that is not answered is an [*AccessError] naming the missing right.
@@ -40,11 +40,16 @@ func EnsureCreated(ctx context.Context, js jetstream.JetStream, n Names) (create
 			created = append(created, "stream "+want.Name)
 		}
 	}
-	missing, err := EnsureLimits(ctx, js, n)
-	if missing {
-		created = append(created, "bucket "+n.LimitsBucket())
+	for _, want := range n.OperatorBuckets() {
+		missing, err := ensureBucket(ctx, js, want)
+		if err != nil {
+			return created, err
+		}
+		if missing {
+			created = append(created, "bucket "+want.Bucket)
+		}
 	}
-	return created, err
+	return created, nil
 }
 
 func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (created bool, err error) {
@@ -147,21 +152,30 @@ func covers(pattern, filter string) bool {
 
 // EnsureLimits creates the limits bucket if it is missing.
 func EnsureLimits(ctx context.Context, js jetstream.JetStream, n Names) (created bool, err error) {
-	object := "bucket " + n.LimitsBucket()
+	return ensureBucket(ctx, js, n.limitsBucketConfig())
+}
+
+// EnsurePauses creates the pause bucket if it is missing.
+func EnsurePauses(ctx context.Context, js jetstream.JetStream, n Names) (created bool, err error) {
+	return ensureBucket(ctx, js, n.pauseBucketConfig())
+}
+
+func ensureBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) (created bool, err error) {
+	object := "bucket " + want.Bucket
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	_, err = js.KeyValue(ctx, n.LimitsBucket())
+	_, err = js.KeyValue(ctx, want.Bucket)
 	if err == nil {
 		return false, nil
 	}
 	if !errors.Is(err, jetstream.ErrBucketNotFound) {
-		return false, accessError(js, object, "STREAM.INFO.KV_"+n.LimitsBucket(), err)
+		return false, accessError(js, object, "STREAM.INFO.KV_"+want.Bucket, err)
 	}
-	_, err = js.CreateKeyValue(ctx, n.LimitsBucketConfig())
+	_, err = js.CreateKeyValue(ctx, want)
 	if err == nil || errors.Is(err, jetstream.ErrBucketExists) {
 		return err == nil, nil
 	}
-	return false, accessError(js, object, "STREAM.CREATE.KV_"+n.LimitsBucket(), err)
+	return false, accessError(js, object, "STREAM.CREATE.KV_"+want.Bucket, err)
 }
 
 // accessError names the right that a request needs. A server answers a request

@@ -56,8 +56,10 @@ func TestEnsureCreatesTheContractsStreams(t *testing.T) {
 	dead := config("WEIR_DEAD")
 	require.Equal(t, []string{"weir.dead.*"}, dead.Subjects)
 	require.Equal(t, jetstream.LimitsPolicy, dead.Retention)
-	_, err := js.KeyValue(t.Context(), "weir_limits")
-	require.NoError(t, err)
+	for _, bucket := range []string{"weir_limits", "weir_pause"} {
+		_, err := js.KeyValue(t.Context(), bucket)
+		require.NoError(t, err)
+	}
 }
 
 func TestEnsureRaces(t *testing.T) {

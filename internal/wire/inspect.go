@@ -26,11 +26,16 @@ func Inspect(ctx context.Context, js jetstream.JetStream, n Names) (missing []st
 			return missing, err
 		}
 	}
-	have, err := BucketExists(ctx, js, n.LimitsBucket())
-	if err == nil && !have {
-		missing = append(missing, "bucket "+n.LimitsBucket())
+	for _, want := range n.OperatorBuckets() {
+		have, err := BucketExists(ctx, js, want.Bucket)
+		if err != nil {
+			return missing, err
+		}
+		if !have {
+			missing = append(missing, "bucket "+want.Bucket)
+		}
 	}
-	return missing, err
+	return missing, nil
 }
 
 // BucketExists reports whether there is a KeyValue bucket of that name.

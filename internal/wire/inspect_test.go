@@ -14,7 +14,7 @@ func TestInspectNamesWhatIsMissingAndCreatesNothing(t *testing.T) {
 	for range 2 {
 		missing, err := wire.Inspect(t.Context(), js, n)
 		require.NoError(t, err)
-		require.Equal(t, []string{"stream WEIR_CHUNKS", "stream WEIR_DOCUMENTS", "stream WEIR_RESULTS", "stream WEIR_DEAD", "bucket weir_limits"}, missing)
+		require.Equal(t, []string{"stream WEIR_CHUNKS", "stream WEIR_DOCUMENTS", "stream WEIR_RESULTS", "stream WEIR_DEAD", "bucket weir_limits", "bucket weir_pause"}, missing)
 	}
 	require.NoError(t, wire.Ensure(t.Context(), js, n))
 	missing, err := wire.Inspect(t.Context(), js, n)

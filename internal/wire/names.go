@@ -90,6 +90,10 @@ func (n Names) RateLimitBucket() string { return n.bucket("ratelimit") }
 // LimitsBucket holds what operators grant: <tenant token> = limits in JSON.
 func (n Names) LimitsBucket() string { return n.bucket("limits") }
 
+// PauseBucket holds what operators have paused: "fleet" and "tenant.<token>" = when
+// that ends, in JSON.
+func (n Names) PauseBucket() string { return n.bucket("pause") }
+
 // AttemptsBucket holds failed attempts per message, apart from deliveries.
 func (n Names) AttemptsBucket() string { return n.bucket("attempts") }
 

@@ -31,6 +31,7 @@ func TestNamesOfTheContract(t *testing.T) {
 	require.Equal(t, "weir_circuit", n.CircuitBucket())
 	require.Equal(t, "weir_ratelimit", n.RateLimitBucket())
 	require.Equal(t, "weir_limits", n.LimitsBucket())
+	require.Equal(t, "weir_pause", n.PauseBucket())
 	require.Equal(t, "weir_attempts", n.AttemptsBucket())
 
 	other := names(t, "Team-7")

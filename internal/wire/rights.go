@@ -66,7 +66,7 @@ func (n Names) rights(api, probe string) []*nats.Msg {
 	for _, s := range n.Streams() {
 		streams = append(streams, s.Name)
 	}
-	for _, bucket := range []string{n.CircuitBucket(), n.RateLimitBucket(), n.AttemptsBucket(), n.LimitsBucket()} {
+	for _, bucket := range []string{n.CircuitBucket(), n.RateLimitBucket(), n.AttemptsBucket(), n.LimitsBucket(), n.PauseBucket()} {
 		streams = append(streams, "KV_"+bucket)
 	}
 	for _, stream := range append(streams, "LEDGER_"+n.RateLimitBucket()) {

@@ -60,12 +60,27 @@ func (n Names) Streams() []jetstream.StreamConfig {
 	}
 }
 
-// LimitsBucketConfig is the shape of the bucket with the tenants' limits.
-func (n Names) LimitsBucketConfig() jetstream.KeyValueConfig {
+// OperatorBuckets is the shape of the buckets that operators write and workers
+// follow, in which missing ones are created.
+func (n Names) OperatorBuckets() []jetstream.KeyValueConfig {
+	return []jetstream.KeyValueConfig{n.limitsBucketConfig(), n.pauseBucketConfig()}
+}
+
+func (n Names) limitsBucketConfig() jetstream.KeyValueConfig {
 	return jetstream.KeyValueConfig{
 		Bucket:      n.LimitsBucket(),
 		Description: "Weirkeeper: limits per tenant",
 		History:     1,
 		Storage:     jetstream.FileStorage,
+	}
+}
+
+func (n Names) pauseBucketConfig() jetstream.KeyValueConfig {
+	return jetstream.KeyValueConfig{
+		Bucket:      n.PauseBucket(),
+		Description: "Weirkeeper: what is paused, and until when",
+		History:     1,
+		Storage:     jetstream.FileStorage,
+		TTL:         31 * 24 * time.Hour, // no pause is longer
 	}
 }

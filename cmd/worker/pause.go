@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/pauses"
+)
+
+// pauseTarget is what a command pauses or resumes. A name that is empty, as that
+// of a shell variable which was never set, is not the whole fleet.
+type pauseTarget struct {
+	Tenant *string `arg:"" optional:"" help:"Only this tenant. Default: the whole fleet."`
+}
+
+func (t pauseTarget) pause() (pauses.Pause, error) {
+	switch {
+	case t.Tenant == nil:
+		return pauses.Pause{Fleet: true}, nil
+	case *t.Tenant == "":
+		return pauses.Pause{}, errors.New("the tenant must have a name; leave it out to mean the whole fleet")
+	case len(*t.Tenant) > wire.MaxIDBytes:
+		return pauses.Pause{}, fmt.Errorf("the tenant's name is longer than %d bytes", wire.MaxIDBytes)
+	}
+	return pauses.Pause{Tenant: *t.Tenant}, nil
+}
+
+type pauseCommand struct {
+	pauseTarget `embed:""`
+
+	For    *time.Duration `xor:"end,list" placeholder:"DURATION" help:"How long, such as 30m; at most 720h. Default: 1h."`
+	Until  *time.Time     `xor:"end,list" placeholder:"TIME" help:"Until when, in RFC 3339, such as 2026-01-31T12:00:00Z."`
+	Reason string         `help:"Why, for those who see that it is paused."`
+	List   bool           `xor:"list" help:"Pause nothing; list what is paused."`
+
+	operatorFlags `embed:""`
+}
+
+// Help is shown below the summary of the command.
+func (pauseCommand) Help() string {
+	return `Running workers follow within two seconds: they take no more chunks of the tenant, or of anybody, and finish what they have in hand. Chunks wait in the
+queue, and none of their attempts is used up. Documents are still split into chunks, which asks no model. Workers stay ready.
+
+When the time is over work goes on by itself. worker resume ends a pause earlier, and to pause again replaces it.`
+}
+
+func (c *pauseCommand) Run(ctx context.Context, streams cli.Streams) error {
+	if c.List {
+		return c.list(ctx, streams)
+	}
+	pause, err := c.pause()
+	if err == nil && c.For != nil && *c.For <= 0 {
+		err = errors.New("--for must be positive; worker resume ends a pause")
+	}
+	if err != nil {
+		return cli.Usage(err)
+	}
+	book, err := c.pauses(ctx, streams, true)
+	if err != nil {
+		return err
+	}
+	defer book.close()
+	pause.Reason = wire.CleanError(c.Reason)
+	if pause.Until, err = c.end(book.now); err != nil {
+		return cli.Usage(err)
+	}
+	value, err := pause.Value()
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if _, err := book.bucket.Put(ctx, pause.Key(), value); err != nil {
+		return book.failed(err)
+	}
+	return printPauses(streams.Out, []shownPause{{Pause: pause}}, c.JSON)
+}
+
+// end is when the pause ends, by the server's clock.
+func (c *pauseCommand) end(now time.Time) (time.Time, error) {
+	until := now.Add(pauses.Default)
+	switch {
+	case c.For != nil:
+		until = now.Add(*c.For)
+	case c.Until != nil:
+		until = *c.Until
+	}
+	switch {
+	case !until.After(now):
+		return until, fmt.Errorf("--until is over: it is %s at the NATS server", now.UTC().Format(time.RFC3339))
+	case until.Sub(now) > pauses.Longest:
+		return until, fmt.Errorf("a pause of more than %d days would be forgotten: pause again later", pauses.Longest/(24*time.Hour))
+	}
+	return until.UTC().Truncate(time.Millisecond), nil
+}
+
+func (c *pauseCommand) list(ctx context.Context, streams cli.Streams) error {
+	if c.Tenant != nil || c.Reason != "" {
+		return cli.Usage(errors.New("--list lists all that is paused: give it no tenant and no --reason"))
+	}
+	book, err := c.pauses(ctx, streams, false)
+	if err != nil {
+		return err
+	}
+	defer book.close()
+	all, err := book.read(ctx)
+	if err != nil {
+		return err
+	}
+	return printPauses(streams.Out, all, c.JSON)
+}
+
+type resumeCommand struct {
+	pauseTarget `embed:""`
+
+	operatorFlags `embed:""`
+}
+
+// Help is shown below the summary of the command.
+func (resumeCommand) Help() string {
+	return `Ends the pause of a tenant, or of the whole fleet, before its time. Either leaves the other alone. Running workers follow within two seconds.`
+}
+
+func (c *resumeCommand) Run(ctx context.Context, streams cli.Streams) error {
+	target, err := c.pause()
+	if err != nil {
+		return cli.Usage(err)
+	}
+	book, err := c.pauses(ctx, streams, false)
+	if err != nil {
+		return err
+	}
+	defer book.close()
+	all, err := book.read(ctx)
+	if err != nil {
+		return err
+	}
+	ended, left := []shownPause{}, []shownPause{}
+	for _, p := range all {
+		if p.key == target.Key() {
+			ended = append(ended, p)
+		} else if p.Problem == "" {
+			left = append(left, p)
+		}
+	}
+	if len(ended) == 0 {
+		fmt.Fprintf(streams.Err, "%s is not paused\n", targetShown(target))
+	} else if err := book.bucket.Delete(ctx, target.Key()); err != nil {
+		return book.failed(err)
+	}
+	switch {
+	case len(left) > 0 && left[0].Fleet:
+		fmt.Fprintf(streams.Err, "the whole fleet is still paused until %s: worker resume ends that\n", left[0].Until.Format(time.RFC3339))
+	case target.Fleet && len(left) > 0:
+		fmt.Fprintf(streams.Err, "%s still paused: see worker pause --list\n", cli.Count(len(left), "tenant"))
+	}
+	return printPauses(streams.Out, ended, c.JSON)
+}
+
+func targetShown(p pauses.Pause) string {
+	if p.Fleet {
+		return "the whole fleet"
+	}
+	return "tenant " + cli.Printable(p.Tenant)
+}
+
+// pauseBook is what the fleet has stored of its pauses.
+type pauseBook struct {
+	session *session
+	bucket  jetstream.KeyValue // nil if there is none
+	now     time.Time          // by the server's clock
+}
+
+// shownPause is an entry of the bucket, as it is printed.
+type shownPause struct {
+	pauses.Pause
+	Problem string `json:"problem,omitempty"` // why workers take no notice of it
+	key     string
+}
+
+// pauses opens the bucket; one that is missing is made only if it has to be
+// written to.
+func (f operatorFlags) pauses(ctx context.Context, streams cli.Streams, write bool) (*pauseBook, error) {
+	s, err := f.open(ctx, streams)
+	if err != nil {
+		return nil, err
+	}
+	book := &pauseBook{session: s}
+	if err := book.open(ctx, write); err != nil {
+		s.close()
+		return nil, err
+	}
+	return book, nil
+}
+
+func (b *pauseBook) open(ctx context.Context, write bool) error {
+	js, names := b.session.js, b.session.names
+	if write {
+		if _, err := wire.EnsurePauses(ctx, js, names); err != nil {
+			return err
+		}
+	}
+	exists, err := wire.BucketExists(ctx, js, names.PauseBucket())
+	if err != nil || !exists {
+		return err
+	}
+	if b.bucket, err = js.KeyValue(ctx, names.PauseBucket()); err != nil {
+		return b.failed(err)
+	}
+	status, err := b.bucket.Status(ctx)
+	if err != nil {
+		return b.failed(err)
+	}
+	b.now = time.Now()
+	if s, ok := status.(*jetstream.KeyValueBucketStatus); ok && !s.StreamInfo().TimeStamp.IsZero() {
+		b.now = s.StreamInfo().TimeStamp
+	}
+	return nil
+}
+
+func (b *pauseBook) close() { b.session.close() }
+
+func (b *pauseBook) failed(err error) error {
+	return fmt.Errorf("bucket %s: %w", b.session.names.PauseBucket(), err)
+}
+
+// read returns what is paused, that of the fleet first, and after it what nobody
+// can make sense of.
+func (b *pauseBook) read(ctx context.Context) ([]shownPause, error) {
+	good, bad := []shownPause{}, []shownPause{}
+	if b.bucket == nil {
+		return good, nil
+	}
+	keys, err := b.bucket.Keys(ctx)
+	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil, b.failed(err)
+	}
+	for _, key := range keys {
+		got, err := b.bucket.Get(ctx, key)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, b.failed(err)
+		}
+		p, err := pauses.Parse(key, got.Value(), got.Created())
+		switch {
+		case err != nil:
+			if p == (pauses.Pause{}) {
+				p.Tenant = key
+			}
+			bad = append(bad, shownPause{p, wire.CleanError(err.Error()), key})
+		case p.Until.After(b.now):
+			good = append(good, shownPause{p, "", key})
+		}
+	}
+	byPause := func(a, b shownPause) int { return pauses.Compare(a.Pause, b.Pause) }
+	slices.SortFunc(good, byPause)
+	slices.SortFunc(bad, byPause)
+	return append(good, bad...), nil
+}
+
+func printPauses(out io.Writer, all []shownPause, asJSON bool) error {
+	if asJSON {
+		return cli.WriteJSON(out, all)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "PAUSED\tUNTIL\tREASON\tPROBLEM")
+	for _, p := range all {
+		until := "-"
+		if !p.Until.IsZero() {
+			until = p.Until.Format(time.RFC3339)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", targetShown(p.Pause), until, cli.Printable(p.Reason), cli.Printable(p.Problem))
+	}
+	return table.Flush()
+}
