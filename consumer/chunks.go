@@ -47,6 +47,7 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 	// time meanwhile.
 	result := wire.Result{
 		TenantID: tenant, DocumentID: c.DocumentID, ChunkID: c.ChunkID, Index: c.Index, Total: c.Total,
+		Title: c.Title, URI: c.URI,
 		Extraction: found, Attempts: failed + 1,
 		StartedAt: started, FinishedAt: w.cfg.Clock(), Worker: w.cfg.WorkerName,
 	}

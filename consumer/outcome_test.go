@@ -306,6 +306,36 @@ func TestResultThatDoesNotPassTheServer(t *testing.T) {
 	require.Contains(t, d.Error, "max_payload")
 }
 
+// The text around evidence is left out before a result is given up for its size.
+func TestResultWithoutRoomForExcerpts(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, natsconn.EmbeddedOptions{InProcess: true, MaxPayload: 20_000})
+	excerpts := []extraction.Excerpt{{Text: strings.Repeat("x", 100)}}
+	w.start(scripted(func(_ context.Context, _ int, c extraction.Chunk) (extraction.Extraction, error) {
+		f := found()
+		f.Excerpts = excerpts
+		if c.Index == 1 {
+			f.Excerpts = []extraction.Excerpt{{Text: strings.Repeat("x", 30_000)}}
+		}
+		return f, nil
+	}))
+	w.send("acme", `{"document_id":"d","index":0,"total":2,"text":"Ada","title":"Letters","uri":"file:letters"}`)
+	w.send("acme", `{"document_id":"d","index":1,"total":2,"text":"Ada"}`)
+	w.settled()
+	require.Empty(t, w.dead())
+	byIndex := map[int]wire.Result{}
+	for _, msg := range w.messages(w.names.ResultStream()) {
+		result, err := wire.DecodeResult(msg.Data)
+		require.NoError(t, err)
+		byIndex[result.Index] = result
+	}
+	require.Equal(t, excerpts, byIndex[0].Excerpts)
+	require.Equal(t, []string{"Letters", "file:letters"}, []string{byIndex[0].Title, byIndex[0].URI})
+	require.Len(t, byIndex, 2)
+	require.Empty(t, byIndex[1].Excerpts)
+	require.Equal(t, found().Entities, byIndex[1].Entities)
+}
+
 // The deadline of a chunk counts as an attempt, and names the dead letter.
 func TestChunkDeadline(t *testing.T) {
 	t.Parallel()

@@ -132,6 +132,14 @@ func (r results) store(ctx context.Context, before stored, c extraction.Chunk, r
 		switch {
 		case err == nil:
 			return nil
+		case errors.Is(err, nats.ErrMaxPayload) && len(result.Excerpts) > 0:
+			// The context of evidence may be missing; a fact may not.
+			result.Excerpts = nil
+			if body, err = wire.EncodeResult(result); err != nil {
+				return fmt.Errorf("encode result: %w", err)
+			}
+			last = nats.ErrMaxPayload
+			continue
 		case errors.Is(err, nats.ErrMaxPayload):
 			return &extraction.ProviderError{Kind: extraction.KindMalformed,
 				Detail: fmt.Sprintf("the result of %d bytes does not pass the NATS server's max_payload of %d", len(body), r.js.Conn().MaxPayload())}

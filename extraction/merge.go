@@ -14,7 +14,17 @@ type Graph struct {
 	Entities      []GraphEntity       `json:"entities"`      // by type, then name
 	Relationships []GraphRelationship `json:"relationships"` // by source, then type, then target
 	Conflicts     []Conflict          `json:"conflicts"`
-	Counters      Counters            `json:"counters"` // summed over the parts
+	Counters      Counters            `json:"counters"`           // summed over the parts
+	Titles        map[string]string   `json:"titles,omitempty"`   // of the documents that have one
+	Excerpts      []GraphExcerpt      `json:"excerpts,omitempty"` // by document, index and place
+}
+
+// GraphExcerpt is a passage of a chunk that evidence of the graph stands in.
+type GraphExcerpt struct {
+	DocumentID string `json:"document_id"`
+	ChunkID    string `json:"chunk_id"`
+	Index      int    `json:"index"`
+	Excerpt
 }
 
 // Source is where a fact of a graph comes from.
@@ -76,6 +86,7 @@ func Merge(parts ...Part) Graph {
 		g.Documents = append(g.Documents, part.DocumentID)
 		g.Models = append(g.Models, part.Extraction.Model)
 		g.Counters = g.Counters.plus(part.Extraction.Counters)
+		g.addTexts(part)
 	}
 	g.Documents = slices.Compact(g.Documents) // sorted above
 	slices.Sort(g.Models)
@@ -87,6 +98,21 @@ func Merge(parts ...Part) Graph {
 	g.Counters.Unresolved += len(m.relationships) - len(g.Relationships)
 	g.Conflicts = conflicts(g.Entities)
 	return g
+}
+
+// addTexts takes over what a part knows of the text that it came from.
+func (g *Graph) addTexts(part Part) {
+	if part.Title != "" {
+		if g.Titles == nil {
+			g.Titles = map[string]string{}
+		}
+		if g.Titles[part.DocumentID] == "" {
+			g.Titles[part.DocumentID] = part.Title
+		}
+	}
+	for _, e := range part.Extraction.Excerpts {
+		g.Excerpts = append(g.Excerpts, GraphExcerpt{DocumentID: part.DocumentID, ChunkID: part.ChunkID, Index: part.Index, Excerpt: e})
+	}
 }
 
 func (c Counters) plus(d Counters) Counters {

@@ -99,6 +99,17 @@ func TestMergeLeavesOutRelationshipsToNowhere(t *testing.T) {
 	require.Equal(t, 1, g.Counters.Unresolved)
 }
 
+func TestMergeKeepsTitlesAndExcerpts(t *testing.T) {
+	first, second := part("a", 0, "Ada.", extraction.Draft{}), part("a", 1, "Mary.", extraction.Draft{})
+	second.Title = "Letters"
+	second.Extraction.Excerpts = []extraction.Excerpt{{ByteStart: 2, Text: "ry"}}
+	g := extraction.Merge(second, first, part("b", 0, "x", extraction.Draft{}))
+	require.Equal(t, map[string]string{"a": "Letters"}, g.Titles)
+	require.Equal(t, []extraction.GraphExcerpt{{
+		DocumentID: "a", ChunkID: second.ChunkID, Index: 1, Excerpt: extraction.Excerpt{ByteStart: 2, Text: "ry"},
+	}}, g.Excerpts)
+}
+
 func TestMergeOfNothingIsAnEmptyGraph(t *testing.T) {
 	out, err := json.Marshal(extraction.Merge())
 	require.NoError(t, err)

@@ -84,6 +84,7 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 		Domain: p.domainOf(c),
 	}
 	x.Entities, x.Relationships, x.Counters = Ground(tenant, c.Text, draft)
+	x.Excerpts = Excerpts(c.Text, x.Entities, x.Relationships)
 	if x.Counters.Dropped > 0 {
 		x.Status = StatusPartial
 	}

@@ -63,6 +63,7 @@ func TestPipelineAsksThroughThePort(t *testing.T) {
 			Evidence: &extraction.Evidence{Quote: "Ada", ByteStart: 0, ByteEnd: 3},
 		}},
 		Relationships: []extraction.Relationship{},
+		Excerpts:      []extraction.Excerpt{{Text: text}},
 	}, x)
 }
 

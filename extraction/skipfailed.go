@@ -11,6 +11,7 @@ type Part struct {
 	DocumentID string
 	ChunkID    string
 	Index      int
+	Title      string // of the document, if it is known
 	Extraction Extraction
 }
 
@@ -68,7 +69,7 @@ func (p *Pipeline) ExtractDocument(ctx context.Context, tenant string, s *Splitt
 		x, err := p.Extract(ctx, tenant, c)
 		switch {
 		case err == nil:
-			out.Parts = append(out.Parts, Part{DocumentID: c.DocumentID, ChunkID: c.ChunkID, Index: c.Index, Extraction: x})
+			out.Parts = append(out.Parts, Part{DocumentID: c.DocumentID, ChunkID: c.ChunkID, Index: c.Index, Title: c.Title, Extraction: x})
 		case ctx.Err() != nil:
 			out.Skipped = chunks[i:]
 			return out, ctx.Err()

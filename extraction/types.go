@@ -92,4 +92,5 @@ type Extraction struct {
 	Entities      []Entity       `json:"entities"`
 	Relationships []Relationship `json:"relationships"`
 	Counters      Counters       `json:"counters"`
+	Excerpts      []Excerpt      `json:"excerpts,omitempty"` // what stands around the evidence, see [Excerpts]
 }

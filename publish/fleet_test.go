@@ -83,7 +83,7 @@ func (f *fleet) finish(msg jetstream.Msg, extracted extraction.Extraction) {
 		extracted.Status = extraction.StatusOK
 	}
 	body, err := wire.EncodeResult(wire.Result{
-		TenantID: tenant, DocumentID: chunk.DocumentID, ChunkID: chunk.ChunkID, Index: chunk.Index, Total: chunk.Total,
+		TenantID: tenant, DocumentID: chunk.DocumentID, ChunkID: chunk.ChunkID, Index: chunk.Index, Total: chunk.Total, Title: chunk.Title,
 		Extraction: extracted, Attempts: 1, StartedAt: time.Now(), FinishedAt: time.Now(), Worker: "test",
 	})
 	require.NoError(f.t, err)

@@ -32,7 +32,7 @@ func (r *Reader) Parts(ctx context.Context, documents ...string) ([]extraction.P
 		for i, result := range results {
 			if counts(t.results[i]) {
 				byIndex[result.value.Index] = extraction.Part{
-					DocumentID: id, ChunkID: result.value.ChunkID, Index: result.value.Index, Extraction: result.value.Extraction,
+					DocumentID: id, ChunkID: result.value.ChunkID, Index: result.value.Index, Title: result.value.Title, Extraction: result.value.Extraction,
 				}
 			}
 		}

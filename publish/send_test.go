@@ -195,6 +195,7 @@ func TestADocumentIsPutBackToAnEarlierVersion(t *testing.T) {
 		parts, err := f.reader().Parts(t.Context(), "d")
 		require.NoError(t, err)
 		require.Equal(t, extraction.ChunkID("d", 0, text), parts[0].ChunkID)
+		require.Equal(t, "a.txt", parts[0].Title)
 	}
 }
 

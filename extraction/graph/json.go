@@ -16,7 +16,7 @@ func writeJSON(w *bufio.Writer, g extraction.Graph) error {
 }
 
 // writeJSONLines writes one line about the whole ("kind": "graph"), then one per
-// "entity", "relationship" and "conflict".
+// "entity", "relationship", "conflict" and "excerpt".
 func writeJSONLines(w *bufio.Writer, g extraction.Graph) error {
 	data, err := json.Marshal(struct {
 		Kind      string              `json:"kind"`
@@ -24,7 +24,8 @@ func writeJSONLines(w *bufio.Writer, g extraction.Graph) error {
 		Chunks    int                 `json:"chunks"`
 		Models    []string            `json:"models"`
 		Counters  extraction.Counters `json:"counters"`
-	}{"graph", g.Documents, g.Chunks, g.Models, g.Counters})
+		Titles    map[string]string   `json:"titles,omitempty"`
+	}{"graph", g.Documents, g.Chunks, g.Models, g.Counters, g.Titles})
 	err = writeLine(w, data, err)
 	for i := 0; err == nil && i < len(g.Entities); i++ {
 		data, err = json.Marshal(struct {
@@ -45,6 +46,13 @@ func writeJSONLines(w *bufio.Writer, g extraction.Graph) error {
 			Kind string `json:"kind"`
 			extraction.Conflict
 		}{"conflict", g.Conflicts[i]})
+		err = writeLine(w, data, err)
+	}
+	for i := 0; err == nil && i < len(g.Excerpts); i++ {
+		data, err = json.Marshal(struct {
+			Kind string `json:"kind"`
+			extraction.GraphExcerpt
+		}{"excerpt", g.Excerpts[i]})
 		err = writeLine(w, data, err)
 	}
 	return err

@@ -47,6 +47,8 @@ func sample() extraction.Graph {
 		},
 		Conflicts: []extraction.Conflict{{Name: "Ada Lovelace", Types: []string{"person", "program"}, EntityIDs: []string{"e1", "e3"}}},
 		Counters:  extraction.Counters{Dropped: 2, Ungrounded: 1},
+		Titles:    map[string]string{"d": "Letters"},
+		Excerpts:  []extraction.GraphExcerpt{{DocumentID: "d", ChunkID: "c", Excerpt: extraction.Excerpt{Text: "Ada Lovelace\r\n met him there."}}},
 	}
 }
 
@@ -108,7 +110,7 @@ func TestJSONLinesNameTheirKind(t *testing.T) {
 		}
 		want := append([]string{"graph"}, repeat("entity", len(g.Entities))...)
 		want = append(want, repeat("relationship", len(g.Relationships))...)
-		require.Equal(t, append(want, repeat("conflict", len(g.Conflicts))...), kinds)
+		require.Equal(t, append(want, append(repeat("conflict", len(g.Conflicts)), repeat("excerpt", len(g.Excerpts))...)...), kinds)
 	}
 }
 
@@ -161,11 +163,13 @@ var hostileTexts = []string{
 
 // hostile is a graph whose every text is one of the hostile ones.
 func hostile() extraction.Graph {
-	g := extraction.Graph{Documents: hostileTexts, Models: hostileTexts, Chunks: 1, Conflicts: []extraction.Conflict{}}
+	g := extraction.Graph{Documents: hostileTexts, Models: hostileTexts, Chunks: 1, Conflicts: []extraction.Conflict{}, Titles: map[string]string{}}
 	for i, h := range hostileTexts {
 		g.Entities = append(g.Entities, extraction.GraphEntity{ID: h, Name: h, Type: h, Description: h, Sources: source(h)})
 		other := hostileTexts[(i+1)%len(hostileTexts)]
 		g.Relationships = append(g.Relationships, extraction.GraphRelationship{ID: h, SourceID: h, TargetID: other, Type: h, Sources: source(h)})
+		g.Excerpts = append(g.Excerpts, extraction.GraphExcerpt{DocumentID: h, ChunkID: "c", Excerpt: extraction.Excerpt{Text: h + h}})
+		g.Titles[h] = h
 		g.Conflicts = append(g.Conflicts, extraction.Conflict{Name: h, Types: []string{h}, EntityIDs: []string{h}})
 	}
 	return g

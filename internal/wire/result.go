@@ -18,6 +18,8 @@ type Result struct {
 	ChunkID       string `json:"chunk_id"`
 	Index         int    `json:"index"`
 	Total         int    `json:"total"`
+	Title         string `json:"title,omitempty"` // the chunk's
+	URI           string `json:"uri,omitempty"`
 
 	extraction.Extraction
 
