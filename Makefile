@@ -41,6 +41,10 @@ eval: ## score the built-in provider on the sample in the repository (ARGS="-pro
 bench: ## ratios against the named baselines, in one run
 	cd bench && $(GO) run ./stack && $(GO) run ./admission
 
+.PHONY: chaos
+chaos: ## kill, stop and starve a fleet of real processes and check its promises from outside, beside the literal design (ARGS="-short -run kills")
+	$(GO) run ./internal/chaos $(or $(ARGS),-design both)
+
 .PHONY: ci
 ci: ## what CI runs
 	bash .ci/run

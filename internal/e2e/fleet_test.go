@@ -141,7 +141,7 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 	require.Equal(t, 0, publisher(t, url, "publish", "--tenant", "acme", writeFile(t, "a.txt", "Ada met Charles.")).code)
 	w := worker(t, url, model)
 	require.NoError(t, model.Await(t.Context(), func(s modelserver.Stats) bool { return s.InFlight == 1 }))
-	require.NoError(t, w.cmd.Process.Signal(interrupt))
+	require.NoError(t, w.Signal(interrupt))
 	eventually(t, "the worker says that it stops", func() bool { return strings.Contains(w.output.String(), "drain") })
 	begun := time.Now()
 	require.Equal(t, 1, w.stop())

@@ -86,7 +86,7 @@ func TestAWorkerTellsHowItIs(t *testing.T) {
 	_, body = get(address, "/snapshot")
 	require.NoError(t, json.Unmarshal([]byte(body), &told))
 	require.Equal(t, 1, told.Admission.Active, "a call is under way")
-	require.NoError(t, w.cmd.Process.Signal(interrupt))
+	require.NoError(t, w.Signal(interrupt))
 	eventually(t, "the worker drains", func() bool {
 		status, body := get(address, "/readyz")
 		return status == http.StatusServiceUnavailable && strings.Contains(body, "draining")

@@ -1,20 +1,18 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	proc "github.com/weirkeeper/weirkeeper/internal/process"
 )
 
 // binaries is where TestMain builds the commands.
@@ -29,10 +27,8 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./cmd/worker", "./cmd/publisher")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+	if err := proc.Build(context.Background(), dir, "./cmd/worker", "./cmd/publisher"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	binaries = dir
@@ -61,7 +57,7 @@ const patience = 60 * time.Second
 type command struct {
 	program string
 	args    []string
-	env     []string // beside PATH, HOME and TMPDIR: the developer's settings stay out
+	env     []string // beside PATH, HOME and TMPDIR
 	stdin   string
 	dir     string
 }
@@ -77,54 +73,41 @@ func (d done) String() string {
 	return fmt.Sprintf("exit %d after %s\nstdout:\n%s\nstderr:\n%s", d.code, d.took, d.out, d.errOut)
 }
 
-func (c command) prepare(ctx context.Context, t *testing.T) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(binaries, c.program), c.args...)
-	cmd.Dir = c.dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()}, c.env...)
-	cmd.Stdin = strings.NewReader(c.stdin)
-	return cmd
+func (c command) launch(t *testing.T, out, errOut io.Writer) *proc.Process {
+	t.Helper()
+	p, err := proc.Command{
+		Path: filepath.Join(binaries, c.program), Args: c.args, Env: c.env, Home: t.TempDir(), Dir: c.dir, Stdin: c.stdin, Out: out, Err: errOut,
+	}.Start()
+	require.NoError(t, err)
+	t.Cleanup(p.Kill)
+	return p
 }
 
 // run waits for a process to end by itself.
 func (c command) run(t *testing.T) done {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := c.prepare(ctx, t)
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
+	var out, errOut proc.Log
 	begun := time.Now()
-	err := cmd.Run()
-	require.NoError(t, ctx.Err(), "%v did not end: %s", c.args, errOut.String())
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		require.NoError(t, err)
-	}
-	return done{cmd.ProcessState.ExitCode(), out.String(), errOut.String(), time.Since(begun)}
+	code, err := c.launch(t, &out, &errOut).Wait(patience)
+	require.NoError(t, err, "%v: %s", c.args, &errOut)
+	return done{code, out.String(), errOut.String(), time.Since(begun)}
 }
 
 // process is one that runs until it is told to stop.
 type process struct {
+	*proc.Process
 	t      *testing.T
-	cmd    *exec.Cmd
-	output *log
-	ended  chan struct{}
+	output *proc.Log
 }
 
 func (c command) start(t *testing.T) *process {
 	t.Helper()
-	p := &process{t: t, cmd: c.prepare(context.Background(), t), output: &log{}, ended: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
-	require.NoError(t, p.cmd.Start())
-	go func() {
-		_ = p.cmd.Wait()
-		close(p.ended)
-	}()
+	output := &proc.Log{}
+	p := &process{c.launch(t, output, output), t, output}
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		<-p.ended
+		p.Kill()
 		if t.Failed() {
-			t.Logf("%v wrote:\n%s", c.args, p.output.String())
+			t.Logf("%v wrote:\n%s", c.args, output)
 		}
 	})
 	return p
@@ -133,43 +116,22 @@ func (c command) start(t *testing.T) *process {
 // stop sends SIGTERM and returns the exit code.
 func (p *process) stop() int {
 	p.t.Helper()
-	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(p.t, p.Signal(syscall.SIGTERM))
 	return p.wait()
+}
+
+func (p *process) wait() int {
+	p.t.Helper()
+	code, err := p.Wait(patience)
+	require.NoError(p.t, err, p.output)
+	return code
 }
 
 // kill is kill -9.
 func (p *process) kill() {
 	p.t.Helper()
-	require.NoError(p.t, p.cmd.Process.Kill())
-	p.wait()
-}
-
-func (p *process) wait() int {
-	p.t.Helper()
-	select {
-	case <-p.ended:
-	case <-time.After(patience):
-		require.FailNow(p.t, "the process did not end", p.output.String())
-	}
-	return p.cmd.ProcessState.ExitCode()
-}
-
-// log collects what a process writes.
-type log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	require.True(p.t, p.Running(), p.output)
+	p.Kill()
 }
 
 // eventually polls an outside process until it says yes.
