@@ -11,11 +11,13 @@ import (
 )
 
 // window is where a cut may fall: after lo, at most at hi. start is where the
-// chunk begins, covered where the chunk before ended.
+// chunk begins, covered where its new text begins.
 type window struct {
 	text           string
+	blocks         *blocks
 	start, covered int
 	lo, hi         int
+	inside         *block // the block on both sides of hi, nil if there is none
 }
 
 const (
@@ -25,8 +27,6 @@ const (
 	// near is how many bytes before a point are segmented to find a boundary
 	// close to it.
 	near = 256
-	// longestAbbreviation is more bytes than any abbreviation has.
-	longestAbbreviation = 16
 )
 
 // cut returns the best place to end a chunk.
@@ -34,17 +34,26 @@ func (w window) cut() int {
 	// White space after a boundary is not part of the chunk, so a boundary may
 	// have as much of it as there is.
 	end := skipSpace(w.text, w.hi)
-	if at, ok := lastParagraph(w.text, w.lo, end); ok {
+	if at, ok := w.lastEdge(end); ok {
 		return at
 	}
-	if at, ok := w.lastSentence(end); ok {
+	if at, ok := w.lastLineInside(end); ok {
 		return at
 	}
-	if i := strings.LastIndexByte(w.text[w.lo:end], '\n'); i > 0 {
-		return w.lo + i
+	at, ok := w.lastSentence(end)
+	if !ok {
+		at = w.lo + strings.LastIndexByte(w.text[w.lo:end], '\n')
+		ok = at > w.lo
 	}
-	if i := strings.LastIndexFunc(w.text[w.lo:end], unicode.IsSpace); i > 0 {
-		return w.lo + i
+	if !ok {
+		at = lastSpace(w.text, w.lo, end)
+		ok = at > w.lo
+	}
+	if ok {
+		if above := trimSpace(w.text, w.lo, max(w.lo, w.blocks.headingBefore(at))); above > w.lo {
+			return above
+		}
+		return at
 	}
 	from := w.safe(w.hi - near)
 	if at := last(words.FromString(w.ahead(from)), from, w.hi); at > w.lo {
@@ -57,9 +66,91 @@ func (w window) cut() int {
 	return w.hi // one grapheme cluster larger than a chunk
 }
 
-// first returns the best place to begin: the earliest sentence, else word, else
-// grapheme cluster, else the text after the window.
+// lastEdge finds the last place between two blocks: a blank line, or where a
+// heading, a table or a fence begins or ends. A place below a heading is none:
+// the heading belongs to what follows.
+func (w window) lastEdge(end int) (int, bool) {
+	best := w.lastParagraph(end)
+	for _, b := range w.blocks.list {
+		if b.start > w.lo && b.start <= end {
+			best = max(best, w.edge(b.start))
+		}
+		if b.kind != heading && b.end > w.lo && b.end <= end {
+			best = max(best, w.edge(b.end))
+		}
+	}
+	return best, best > w.lo
+}
+
+// edge is the end of the text before offset and before the headings there.
+func (w window) edge(offset int) int {
+	return trimSpace(w.text, w.start, max(w.start, w.blocks.headingBefore(offset)))
+}
+
+// lastParagraph finds the last blank line before end that is not inside a block.
+func (w window) lastParagraph(end int) int {
+	for end > w.lo {
+		nl := strings.LastIndexByte(w.text[w.lo:end], '\n')
+		if nl < 0 {
+			break
+		}
+		end = w.lo + nl
+		above := strings.TrimRight(w.text[w.lo:end], " \t\r")
+		if !strings.HasSuffix(above, "\n") {
+			continue
+		}
+		at := w.lo + len(strings.TrimRight(above, " \t\r\n"))
+		if b, ok := w.blocks.holding(at); ok {
+			end = b.start
+		} else if end = w.blocks.headingBefore(at); end == at {
+			return at
+		}
+	}
+	return w.lo
+}
+
+// lastLineInside finds the last place to cut the block around the end of the
+// window: a blank line in code, else the end of a line, or of a row.
+func (w window) lastLineInside(end int) (int, bool) {
+	if w.inside == nil {
+		return 0, false
+	}
+	lo, body := max(w.lo, w.inside.start), w.text[:end]
+	if w.inside.kind == table {
+		lo = max(lo, w.inside.body)
+	} else if i := lastBlankLine(body[min(lo, end):]); i > 0 {
+		return lo + i, true
+	}
+	i := strings.LastIndexByte(body[min(lo, end):], '\n')
+	return lo + i, i > 0
+}
+
+// lastBlankLine returns the end of what stands above the last blank line of
+// text, 0 if there is none.
+func lastBlankLine(text string) int {
+	for {
+		i := strings.LastIndexByte(text, '\n')
+		if i < 0 {
+			return 0
+		}
+		above := strings.TrimRight(text[:i], " \t\r")
+		if strings.HasSuffix(above, "\n") {
+			return len(strings.TrimRight(above, " \t\r\n"))
+		}
+		text = text[:i]
+	}
+}
+
+// first returns the best place to begin: the earliest line of a block, else
+// sentence, else word, else grapheme cluster, else the text after the window.
 func (w window) first() int {
+	if b, ok := w.blocks.holding(w.lo); ok {
+		at := b.end
+		if i := strings.IndexByte(w.text[w.lo:w.hi], '\n'); i >= 0 && b.end >= w.hi {
+			at = w.lo + i
+		}
+		return skipSpace(w.text, min(at, w.hi))
+	}
 	it := sentences.FromString(w.ahead(w.lo))
 	for it.Next() {
 		at := w.lo + it.End()
@@ -104,12 +195,31 @@ func (w window) safe(from int) int {
 }
 
 // standsAlone reports whether a rune never forms a grapheme cluster with
-// another of its kind.
+// another of its kind. It need not know every such rune: those of the scripts
+// that write long runs without a space are what counts.
 func standsAlone(r rune) bool {
-	if r < utf8.RuneSelf {
+	switch {
+	case r < utf8.RuneSelf:
 		return r > ' '
+	case 0xC0 <= r && r <= 0x24F, // Latin
+		0x370 <= r && r <= 0x587,   // Greek, Cyrillic, Armenian
+		0x5D0 <= r && r <= 0x64A,   // Hebrew, Arabic
+		0x904 <= r && r <= 0x939,   // Devanagari
+		0x985 <= r && r <= 0x9B9,   // Bengali
+		0xB85 <= r && r <= 0xBB9,   // Tamil
+		0xE01 <= r && r <= 0xE30,   // Thai
+		0xE81 <= r && r <= 0xEB0,   // Lao
+		0x1000 <= r && r <= 0x1021, // Burmese
+		0x10A0 <= r && r <= 0x10FF, // Georgian
+		0x1200 <= r && r <= 0x135A, // Ethiopic
+		0x1780 <= r && r <= 0x17A2, // Khmer
+		0x3041 <= r && r <= 0x30FA, // kana
+		0x3400 <= r && r <= 0x9FFF, // ideographs
+		0xAC00 <= r && r <= 0xD7A3, // Hangul
+		0x20000 <= r && r <= 0x3FFFF:
+		return unicode.IsLetter(r)
 	}
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Cyrillic) && unicode.IsLetter(r)
+	return false
 }
 
 // ahead is the text from an offset to a little beyond the window.
@@ -145,37 +255,14 @@ func next(it segments, base, floor int) int {
 	return at
 }
 
-// lastParagraph finds the last blank line in text[lo:end]. A blank line after a
-// Markdown heading does not count: the heading belongs to what follows.
-func lastParagraph(text string, lo, end int) (int, bool) {
-	for end > lo {
-		nl := strings.LastIndexByte(text[lo:end], '\n')
-		if nl < 0 {
-			return 0, false
-		}
-		end = lo + nl
-		above := strings.TrimRight(text[lo:end], " \t\r")
-		if !strings.HasSuffix(above, "\n") {
-			continue
-		}
-		above = strings.TrimRight(above, " \t\r\n")
-		line := above[strings.LastIndexByte(above, '\n')+1:]
-		if len(above) > 0 && !strings.HasPrefix(line, "#") {
-			return lo + len(above), true
-		}
-		end = lo + len(above)
-	}
-	return 0, false
-}
-
 // lastSentence finds the last end of a sentence before end, which is where white
 // space after the window ends.
 func (w window) lastSentence(end int) (int, bool) {
-	mark := strings.LastIndexFunc(w.text[w.lo:end], isTerminal)
+	mark := lastTerminal(w.text, w.lo, end)
 	if mark < 0 {
 		return 0, false
 	}
-	if at := w.lastSentenceFrom(max(w.lo, w.lo+mark-near), end); at > w.lo {
+	if at := w.lastSentenceFrom(max(w.lo, mark-near), end); at > w.lo {
 		return at, true
 	}
 	at := w.lastSentenceFrom(w.lo, end)
@@ -210,41 +297,6 @@ func endsSentence(piece string) bool {
 	return mark != '.' || !endsAbbreviated(piece[:len(piece)-n])
 }
 
-func isTerminal(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r == '.' || r == '!' || r == '?'
-	}
-	if 'ぁ' <= r && r <= '\u9fff' { // kana and ideographs, of which dense text has many
-		return false
-	}
-	return unicode.Is(unicode.Sentence_Terminal, r)
-}
-
 func isCloser(r rune) bool {
 	return r == '"' || r == '\'' || unicode.In(r, unicode.Pe, unicode.Pf, unicode.Pi)
-}
-
-// endsAbbreviated reports whether the full stop after text marks an
-// abbreviation. A wrong yes costs a place to cut, a wrong no cuts a name.
-func endsAbbreviated(text string) bool {
-	text = text[max(0, len(text)-longestAbbreviation):]
-	word := text[strings.LastIndexFunc(text, func(r rune) bool {
-		return r != '.' && !unicode.IsLetter(r)
-	})+1:]
-	if i := strings.LastIndexByte(word, '.'); i >= 0 && len(word)-i <= 2 {
-		return true // "e.g", "U.S", "J.R.R"
-	}
-	if utf8.RuneCountInString(word) == 1 {
-		r, _ := utf8.DecodeRuneInString(word)
-		return unicode.IsUpper(r) // an initial
-	}
-	switch strings.ToLower(word) {
-	case "mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "rev", "hon", "gen", "col", "capt", "cpt", "lt", "sgt", "gov", "sen", "rep",
-		"vs", "etc", "cf", "al", "fig", "figs", "eq", "eqs", "sec", "ch", "vol", "no", "nos", "art", "ed", "eds", "pp", "ca", "approx",
-		"inc", "ltd", "co", "corp", "dept", "est", "univ", "mt", "ave", "blvd",
-		"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
-		"bzw", "hr", "nr", "str", "usw", "vgl", "mme", "mlle", "sra", "núm", "pág":
-		return true
-	}
-	return false
 }

@@ -200,7 +200,7 @@ func requireInvisible(t require.TestingT, gap string) {
 func TestSplitProperties(t *testing.T) {
 	piece := rapid.OneOf(
 		rapid.String(),
-		rapid.SampledFrom([]string{" ", "\n", "\n\n", "\r\n\r\n", ". ", "。", "Dr. ", "word", "漢字", "👩‍👧", "🇩🇪", "e\u0301", "\u200b", "\ufeff", "# H\n\n", "xxxxxxxxxxxxxxxx", "\u2029", "              "}),
+		rapid.SampledFrom([]string{" ", "\n", "\n\n", "\r\n\r\n", ". ", "。", "Dr. ", "word", "漢字", "👩‍👧", "🇩🇪", "e\u0301", "\u200b", "\ufeff", "# H\n\n", "```\n", "~~~", "| a |\n", "\n|-|\n", "a | b\n-|-\n", "\n===\n", "xxxxxxxxxxxxxxxx", "\u2029", "              "}),
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 60).Draw(t, "pieces"), "")
@@ -222,6 +222,7 @@ func TestSplitProperties(t *testing.T) {
 func FuzzSplit(f *testing.F) {
 	f.Add("One. Two.\n\nThree Dr. Four.", 10, 3)
 	f.Add("a "+strings.Repeat("x", 100), 7, 6)
+	f.Add("# H\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n\ncode\n```\n", 20, 9)
 	f.Add("漢字。\r\n\r\n👩‍👩‍👧‍👦\u200b \x00 \xff", 1, 0)
 	f.Fuzz(func(t *testing.T, text string, size, overlap int) {
 		s, err := extraction.NewSplitter(size, overlap)
@@ -242,6 +243,11 @@ var samples = map[string]string{
 	"lines":   strings.Repeat("alpha,beta,gamma,delta,1,2,3\n", 60),
 	"dense":   strings.Repeat("漢字仮名", 500),
 	"x":       strings.Repeat("x", 4000),
+	"thai":    strings.Repeat("เอดาเกิดที่ลอนดอนและทำงานกับชาร์ลส์", 40),
+	"arabic":  strings.Repeat("ولدت آدا في لندن، وعملت مع تشارلز. أين كانت؟ ", 40),
+	"markdown": "# Engines\n\n" + strings.Repeat("The engine was *designed* by [Babbage](https://example.org), see below. ", 12) +
+		"\n\n| part | maker | year |\n|------|-------|------|\n" + strings.Repeat("| mill | Clement | 1833 |\n", 30) +
+		"\n```go\nfunc main() {\n" + strings.Repeat("\tprintln(\"mill\") // turn it\n", 20) + "}\n```\n\n",
 }
 
 func BenchmarkSplit(b *testing.B) {

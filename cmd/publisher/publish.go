@@ -7,7 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/cli/deliver"
 	"github.com/weirkeeper/weirkeeper/publish"
@@ -16,15 +15,14 @@ import (
 type publishCommand struct {
 	Files []string `arg:"" optional:"" placeholder:"FILE" help:"Files to send: .txt and .md are one document each, .jsonl has one document per line. - is one text from standard input, and the default."`
 
-	Document     string        `placeholder:"ID" help:"Id of the document, for a single one. Default: made of its text, so that the same text is the same document."`
-	ChunkSize    int           `group:"split" default:"3000" help:"Longest chunk, in characters."`
-	ChunkOverlap int           `group:"split" default:"200" help:"Characters that a chunk repeats of the one before."`
-	Wait         bool          `group:"wait" help:"Wait until every chunk has a result or a dead letter."`
-	Timeout      time.Duration `group:"wait" placeholder:"DURATION" help:"Longest time to wait, such as 10m; then exit with 4. Default: for ever."`
-	DryRun       bool          `help:"Check and split, print what would be sent, send nothing. Needs no server."`
-	JSON         bool          `name:"json" help:"Print the report as JSON."`
+	Document string        `placeholder:"ID" help:"Id of the document, for a single one. Default: made of its text, so that the same text is the same document."`
+	Wait     bool          `group:"wait" help:"Wait until every chunk has a result or a dead letter."`
+	Timeout  time.Duration `group:"wait" placeholder:"DURATION" help:"Longest time to wait, such as 10m; then exit with 4. Default: for ever."`
+	DryRun   bool          `help:"Check and split, print what would be sent, send nothing. Needs no server."`
+	JSON     bool          `name:"json" help:"Print the report as JSON."`
 
-	connectionFlags `embed:""`
+	deliver.SplitFlags `embed:""`
+	connectionFlags    `embed:""`
 }
 
 // Help is shown below the summary of the command.
@@ -84,9 +82,9 @@ func (c *publishCommand) planConfig() (publish.PlanConfig, error) {
 	if err != nil {
 		return publish.PlanConfig{}, err
 	}
-	splitter, err := extraction.NewSplitter(c.ChunkSize, c.ChunkOverlap)
+	splitter, err := c.Splitter()
 	if err != nil {
-		return publish.PlanConfig{}, cli.Usage(fmt.Errorf("--chunk-size, --chunk-overlap: %w", err))
+		return publish.PlanConfig{}, err
 	}
 	return publish.PlanConfig{Names: names, Tenant: c.Tenant, Splitter: splitter, DocumentID: c.Document}, nil
 }

@@ -19,6 +19,7 @@ var groups = []cli.Group{
 	{Key: "retry", Title: "Retries within one attempt:"},
 	{Key: "circuit", Title: "Circuit breaker, shared by the whole fleet:"},
 	{Key: "work", Title: "Work:"},
+	{Key: "split", Title: "Splitting documents; the same for all workers of a fleet:"},
 	{Key: "nats", Title: "NATS:"},
 	{Key: "log", Title: "Operation:"},
 }

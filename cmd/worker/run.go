@@ -15,6 +15,7 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/cli/deliver"
 	"github.com/weirkeeper/weirkeeper/internal/health"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
@@ -29,6 +30,8 @@ const (
 type runCommand struct {
 	engineFlags `embed:""`
 	fleetFlags  `embed:""`
+
+	deliver.SplitFlags `embed:""`
 
 	natsflags.Flags `embed:""`
 	storeFlags      `embed:""`
@@ -65,6 +68,10 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
+	splitter, err := c.Splitter()
+	if err != nil {
+		return err
+	}
 	logger := c.Logger(streams.Err)
 	provider, closeProvider, err := newProvider(c.engineFlags, logger)
 	if err != nil {
@@ -88,7 +95,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer shared.close()
-	config := consumer.Config{Names: names, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Logger: logger}
+	config := consumer.Config{Names: names, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Logger: logger}
 	if c.DrainTimeout == 0 {
 		config.DrainTimeout = -1 // in the consumer's words; there, 0 is the default
 	}

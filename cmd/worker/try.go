@@ -33,9 +33,9 @@ type tryCommand struct {
 
 	export.Flags `embed:""`
 
-	Timeout      time.Duration `placeholder:"DURATION" help:"Longest time to wait for the results, such as 10m; then exit with 4. Default: for ever."`
-	ChunkSize    int           `default:"3000" help:"Longest chunk, in characters."`
-	ChunkOverlap int           `default:"200" help:"Characters that a chunk repeats of the one before."`
+	Timeout time.Duration `placeholder:"DURATION" help:"Longest time to wait for the results, such as 10m; then exit with 4. Default: for ever."`
+
+	deliver.SplitFlags `embed:""`
 
 	engineFlags    `embed:""`
 	cli.LogFlags   `embed:""`
@@ -134,9 +134,9 @@ func (c *tryCommand) prepare(streams cli.Streams) (*publish.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	splitter, err := extraction.NewSplitter(c.ChunkSize, c.ChunkOverlap)
+	splitter, err := c.Splitter()
 	if err != nil {
-		return nil, cli.Usage(fmt.Errorf("--chunk-size, --chunk-overlap: %w", err))
+		return nil, err
 	}
 	names, err := wire.NewNames("")
 	if err != nil {

@@ -95,6 +95,14 @@ var rules = []rule{
 		because: "the adapter translates the vendor's words; nobody else may hear them",
 	},
 	{
+		name:    "the tokenizer is confined",
+		of:      []string{""},
+		except:  []string{"extraction/tokens"},
+		never:   []string{"github.com/tiktoken-go"},
+		direct:  true,
+		because: "its vocabulary is 7 MB: only who counts tokens pays for it",
+	},
+	{
 		name:    "command line libraries are confined",
 		of:      []string{""},
 		except:  []string{"cmd", "internal/cli"},
