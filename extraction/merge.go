@@ -119,6 +119,7 @@ func (c Counters) plus(d Counters) Counters {
 	return Counters{
 		Dropped: c.Dropped + d.Dropped, Unresolved: c.Unresolved + d.Unresolved, SelfLoops: c.SelfLoops + d.SelfLoops,
 		Ungrounded: c.Ungrounded + d.Ungrounded, Clipped: c.Clipped + d.Clipped, Repaired: c.Repaired + d.Repaired,
+		OffSchema: c.OffSchema + d.OffSchema,
 	}
 }
 

@@ -5,23 +5,32 @@ import (
 	"strings"
 )
 
-// DefaultDomain is the domain of a chunk that names none.
+// DefaultDomain is the domain of a chunk that names none. Any type goes in it,
+// unless [NewDomains] is given another of its name.
 const DefaultDomain = "general"
 
 // Pipeline asks a provider about chunks and turns the answers into grounded
 // extractions. It is safe for concurrent use.
 type Pipeline struct {
 	provider Provider
-	version  string
+	version  string // of a prompt that replaces those of the domains; empty if none does
 	prompt   string
 	domain   string
+	chooser  *Chooser           // nil if nothing is known of domains
+	readings map[string]reading // by domain
+}
+
+// reading is how the documents of one domain are read.
+type reading struct {
+	domain          Domain
+	version, prompt string
 }
 
 // PipelineOption changes a default of [NewPipeline].
 type PipelineOption func(*Pipeline) error
 
-// WithPrompt replaces [SystemPrompt] and [PromptVersion]. The prompt must ask
-// for the form of [AnswerSchema].
+// WithPrompt replaces [SystemPrompt] and [PromptVersion], and the prompts of all
+// domains. The prompt must ask for the form of [AnswerSchema].
 func WithPrompt(version, prompt string) PipelineOption {
 	return func(p *Pipeline) error {
 		if version == "" || prompt == "" {
@@ -32,7 +41,8 @@ func WithPrompt(version, prompt string) PipelineOption {
 	}
 }
 
-// WithDefaultDomain replaces [DefaultDomain].
+// WithDefaultDomain replaces [DefaultDomain] in a pipeline without a
+// [Chooser].
 func WithDefaultDomain(id string) PipelineOption {
 	return func(p *Pipeline) error {
 		if id == "" {
@@ -43,22 +53,41 @@ func WithDefaultDomain(id string) PipelineOption {
 	}
 }
 
+// WithChooser makes the pipeline read each document with one of the chooser's
+// domains. Without it every chunk is read with [SystemPrompt], and the domain that
+// it names is recorded as it is.
+func WithChooser(c *Chooser) PipelineOption {
+	return func(p *Pipeline) error {
+		if c == nil {
+			return &ArgumentError{Argument: "chooser", Reason: "must not be nil"}
+		}
+		p.chooser = c
+		return nil
+	}
+}
+
 // NewPipeline returns a pipeline on a provider. What is wrong with an argument
 // is an [*ArgumentError].
 func NewPipeline(provider Provider, opts ...PipelineOption) (*Pipeline, error) {
 	if provider == nil {
 		return nil, &ArgumentError{Argument: "provider", Reason: "must not be nil"}
 	}
-	p := &Pipeline{provider: provider, version: PromptVersion, prompt: SystemPrompt, domain: DefaultDomain}
+	p := &Pipeline{provider: provider, domain: DefaultDomain, readings: map[string]reading{}}
 	for _, opt := range opts {
 		if err := opt(p); err != nil {
 			return nil, err
 		}
 	}
+	if p.chooser != nil {
+		for _, d := range p.chooser.config.Domains.list {
+			p.readings[d.ID] = p.readingOf(d)
+		}
+	}
 	return p, nil
 }
 
-// Extract asks the model about one chunk, in one call, for a tenant.
+// Extract asks the model about one chunk, in one call, for a tenant. A
+// classifier that asks a model makes one more for a document.
 //
 // A text that cannot be worked on is refused before the call, see [CheckText].
 // Errors of the provider are returned as they are. An answer that is cut off,
@@ -68,8 +97,16 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 	if err := CheckText(c.Text); err != nil {
 		return Extraction{}, err
 	}
+	choice, spent, err := p.domainOf(ctx, tenant, c)
+	if err != nil {
+		return Extraction{}, err
+	}
+	reading, ok := p.readings[choice.ID]
+	if !ok {
+		reading = p.readingOf(Domain{ID: choice.ID})
+	}
 	done, err := p.provider.Extract(ctx, Request{
-		Tenant: tenant, SystemPrompt: p.prompt, Text: c.Text, Schema: AnswerSchema(),
+		Tenant: tenant, SystemPrompt: reading.prompt, Text: c.Text, Schema: AnswerSchema(),
 	})
 	if err != nil {
 		return Extraction{}, err
@@ -79,11 +116,16 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 		return Extraction{}, err
 	}
 	x := Extraction{
-		Status: StatusOK, Model: p.provider.Model(), PromptVersion: p.version,
-		OutputMode: done.OutputMode, FinishReason: done.FinishReason, Usage: done.Usage,
-		Domain: p.domainOf(c),
+		Status: StatusOK, Model: p.provider.Model(), PromptVersion: reading.version,
+		OutputMode: done.OutputMode, FinishReason: done.FinishReason,
+		Usage: Usage{
+			PromptTokens:     done.Usage.PromptTokens + spent.PromptTokens,
+			CompletionTokens: done.Usage.CompletionTokens + spent.CompletionTokens,
+		},
+		Domain: choice,
 	}
 	x.Entities, x.Relationships, x.Counters = Ground(tenant, c.Text, draft)
+	x.Entities, x.Relationships = reading.domain.hold(x.Entities, x.Relationships, &x.Counters)
 	x.Excerpts = Excerpts(c.Text, x.Entities, x.Relationships)
 	if x.Counters.Dropped > 0 {
 		x.Status = StatusPartial
@@ -91,11 +133,19 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 	return x, nil
 }
 
-// read checks how a completion ended before it looks at the content: half an
-// answer can be whole JSON.
-func read(done Completion) (Draft, error) {
-	fail := func(kind Kind, detail string) (Draft, error) {
-		return Draft{}, &ProviderError{Kind: kind, FinishReason: done.FinishReason, Detail: detail}
+func (p *Pipeline) readingOf(d Domain) reading {
+	version, prompt := d.Prompt()
+	if p.version != "" {
+		version, prompt = p.version, p.prompt
+	}
+	return reading{d, version, prompt}
+}
+
+// ended checks how a completion ended, before anything looks at the content:
+// half an answer can be whole JSON.
+func ended(done Completion) error {
+	fail := func(kind Kind, detail string) error {
+		return &ProviderError{Kind: kind, FinishReason: done.FinishReason, Detail: detail}
 	}
 	switch {
 	case done.FinishReason == "length":
@@ -105,6 +155,13 @@ func read(done Completion) (Draft, error) {
 	case strings.TrimSpace(done.Content) == "":
 		return fail(KindEmpty, "the answer has no content")
 	}
+	return nil
+}
+
+func read(done Completion) (Draft, error) {
+	if err := ended(done); err != nil {
+		return Draft{}, err
+	}
 	draft, err := Parse(done.Content)
 	if e, ok := err.(*ProviderError); ok {
 		e.FinishReason = done.FinishReason
@@ -112,11 +169,13 @@ func read(done Completion) (Draft, error) {
 	return draft, err
 }
 
-// domainOf takes the domain that came with the chunk: nothing here reads the
-// text to choose one.
-func (p *Pipeline) domainOf(c Chunk) DomainChoice {
-	if c.Domain != "" {
-		return DomainChoice{ID: c.Domain}
+// domainOf chooses the domain of a chunk, and says what that has cost.
+func (p *Pipeline) domainOf(ctx context.Context, tenant string, c Chunk) (DomainChoice, Usage, error) {
+	switch {
+	case p.chooser != nil:
+		return p.chooser.Choose(ctx, tenant, c)
+	case c.Domain != "":
+		return DomainChoice{ID: c.Domain}, Usage{}, nil
 	}
-	return DomainChoice{ID: p.domain, FallbackReason: "the chunk names no domain"}
+	return DomainChoice{ID: p.domain, FallbackReason: "the chunk names no domain"}, Usage{}, nil
 }

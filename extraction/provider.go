@@ -29,6 +29,11 @@ type Request struct {
 	Text string
 	// Schema is what the answer must look like.
 	Schema Schema
+	// MaxTokens bounds the answer further than the provider does; 0 does not.
+	MaxTokens int
+	// Optional marks a question whose answer the caller can do without. Wrappers
+	// that limit refuse it before it would cost another call its place.
+	Optional bool
 }
 
 // Schema is a named JSON schema for a model's answer.

@@ -59,12 +59,13 @@ type Relationship struct {
 // Counters says what did not make it into the result as the model wrote it:
 // nothing is repaired or dropped in silence.
 type Counters struct {
-	Dropped    int `json:"dropped"`            // rows without a usable name, type or shape
-	Unresolved int `json:"unresolved"`         // relationships with an endpoint that is not listed
-	SelfLoops  int `json:"self_loops"`         // relationships of an entity with itself
-	Ungrounded int `json:"ungrounded"`         // facts whose quote is not in the text
-	Clipped    int `json:"clipped"`            // names, types, descriptions and quotes cut to their bound
-	Repaired   int `json:"repaired,omitempty"` // departures from the form asked for that were put right, see [Parse]
+	Dropped    int `json:"dropped"`              // rows without a usable name, type or shape
+	Unresolved int `json:"unresolved"`           // relationships with an endpoint that is not listed
+	SelfLoops  int `json:"self_loops"`           // relationships of an entity with itself
+	Ungrounded int `json:"ungrounded"`           // facts whose quote is not in the text
+	Clipped    int `json:"clipped"`              // names, types, descriptions and quotes cut to their bound
+	Repaired   int `json:"repaired,omitempty"`   // departures from the form asked for that were put right, see [Parse]
+	OffSchema  int `json:"off_schema,omitempty"` // facts of types that the domain does not name, kept or, if it is strict, dropped
 }
 
 // Status of an extraction.
@@ -73,11 +74,11 @@ const (
 	StatusPartial = "partial" // rows of the answer were unusable and dropped
 )
 
-// DomainChoice says which schema the chunk was read with, and why.
+// DomainChoice says which domain the chunk was read with, and why.
 type DomainChoice struct {
 	ID             string   `json:"id"`
-	Confidence     *float64 `json:"confidence"`
-	FallbackReason string   `json:"fallback_reason"`
+	Confidence     *float64 `json:"confidence"`      // the classifier's; null if it did not choose
+	FallbackReason string   `json:"fallback_reason"` // why it is not the publisher's or the classifier's choice
 }
 
 // Extraction is what one chunk yielded, with its provenance.

@@ -70,6 +70,7 @@ type Call struct {
 	Operation string // names the call in errors
 	Tokens    int64  // how many it will use, estimated; 0 if unknown
 	Waiter    string // who comes back after a refusal, see [WithWaiter]; may be empty
+	Optional  bool   // the caller can do without it, see [AsOptional]
 }
 
 // Do makes one call of fn, or refuses it. fn returns how many tokens it used, 0
@@ -134,10 +135,13 @@ func (c *guarded) enter(ctx context.Context) error {
 	}
 	if g.limiter != nil {
 		var err error
-		if c.call.Waiter == "" {
-			c.grant, err = g.limiter.Acquire(ctx, c.call.Tenant, c.call.Tokens)
-		} else {
+		switch {
+		case c.call.Optional:
+			c.grant, err = g.limiter.Acquire(ctx, c.call.Tenant, c.call.Tokens, AsOptional(), WithWaiter(c.call.Waiter))
+		case c.call.Waiter != "":
 			c.grant, err = g.limiter.Acquire(ctx, c.call.Tenant, c.call.Tokens, WithWaiter(c.call.Waiter))
+		default:
+			c.grant, err = g.limiter.Acquire(ctx, c.call.Tenant, c.call.Tokens)
 		}
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package resilience
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -93,13 +94,22 @@ func NewLimiter(cfg LimiterConfig) (*Limiter, error) {
 }
 
 // AcquireOption adjusts one [Limiter.Acquire].
-type AcquireOption struct{ waiter string }
+type AcquireOption struct {
+	waiter   string
+	optional bool
+}
 
 // WithWaiter names who will come back if this call is refused, such as a
 // message's id. Each of many refused waiters is told an instant of its own
 // instead of all the same one, and hears its instant again if it asks early.
 // The empty id is nobody.
 func WithWaiter(id string) AcquireOption { return AcquireOption{waiter: id} }
+
+// AsOptional marks a call that its caller can do without. It is refused, with a
+// wait of 0, when only one place of the window is left, which it leaves to a call
+// that cannot be done without. Others may take that place meanwhile: this is
+// consideration, not a promise.
+func AsOptional() AcquireOption { return AcquireOption{optional: true} }
 
 // Acquire admits one call of tenant that will use about tokens, or nothing of
 // it. Where tokens are not limited they are not counted either.
@@ -122,10 +132,21 @@ func (l *Limiter) Acquire(ctx context.Context, tenant string, tokens int64, opts
 		return nil, &RequestExceedsWindow{Tokens: tokens, Limit: quota.Tokens}
 	}
 	ask := kvcache.Ask{Quota: quota, Tokens: tokens}
+	optional := false
 	for _, opt := range opts {
-		ask.Waiter = opt.waiter
+		ask.Waiter = cmp.Or(opt.waiter, ask.Waiter)
+		optional = optional || opt.optional
 	}
 	key := l.prefix + tenant
+	if optional && quota.Requests > 0 {
+		standing, err := l.ledger.Peek(ctx, key, quota)
+		if err != nil {
+			return nil, storeError(ctx, "limiter acquire", err)
+		}
+		if standing.Requests+1 >= quota.Requests {
+			return nil, &RateLimitExceeded{Tenant: tenant, RetryAfter: max(0, standing.RetryAfter)}
+		}
+	}
 	admission, err := l.ledger.Admit(ctx, key, ask)
 	if err != nil {
 		return nil, storeError(ctx, "limiter acquire", err)

@@ -427,3 +427,32 @@ func TestTheLastSettlementStands(t *testing.T) {
 	_, err = l.Acquire(t.Context(), "acme", 90)
 	require.NoError(t, err, "10 are in use, not 60")
 }
+
+// An optional call leaves the last place of the window to one that cannot be done
+// without, and keeps none for itself.
+func TestOptionalCallsLeaveTheLastPlace(t *testing.T) {
+	eachCache(t, func(t *testing.T, newCache func(*stillClock) kvcache.HitWindow) {
+		clock := newStillClock()
+		l := newLimiter(t, clock, newCache(clock), resilience.Limits{Requests: 3, Window: 10 * time.Second})
+		optional := resilience.AsOptional()
+		for range 2 {
+			_, err := l.Acquire(t.Context(), "a", 0, optional)
+			require.NoError(t, err)
+			clock.Advance(time.Second)
+		}
+		_, err := l.Acquire(t.Context(), "a", 0, optional)
+		var limit *resilience.RateLimitExceeded
+		require.ErrorAs(t, err, &limit)
+		require.Zero(t, limit.RetryAfter, "there is a place, for somebody else")
+		granted(t, l, "a", 0)
+		require.Equal(t, 8*time.Second, refused(t, l, "a", 0, optional))
+		require.Equal(t, 8*time.Second, refused(t, l, "a", 0), "the refusals have taken nothing")
+
+		one := newLimiter(t, clock, newCache(clock), resilience.Limits{Requests: 1})
+		_, err = one.Acquire(t.Context(), "a", 0, optional)
+		require.ErrorAs(t, err, &limit)
+		free := newLimiter(t, clock, newCache(clock), resilience.Limits{Requests: resilience.Unlimited})
+		_, err = free.Acquire(t.Context(), "a", 0, optional)
+		require.NoError(t, err)
+	})
+}

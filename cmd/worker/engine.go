@@ -56,7 +56,12 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	pipeline, err := extraction.NewPipeline(hardened.New(admitting{provider}, guard, hardened.WithAdmission(runner)))
+	protected := hardened.New(admitting{provider}, guard, hardened.WithAdmission(runner))
+	chooser, err := flags.chooser(protected)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	pipeline, err := extraction.NewPipeline(protected, extraction.WithChooser(chooser))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 // Headings of the flags in help, in this order.
 var groups = []cli.Group{
 	{Key: "model", Title: "Model:"},
+	{Key: "domains", Title: "Domains, what is looked for in which kind of document:"},
 	{Key: "limits", Title: "Limits, shared by the whole fleet:"},
 	{Key: "retry", Title: "Retries within one attempt:"},
 	{Key: "circuit", Title: "Circuit breaker, shared by the whole fleet:"},
@@ -199,6 +200,7 @@ func (f fleetFlags) check() error {
 // engineFlags are everything that decides how a chunk is extracted.
 type engineFlags struct {
 	modelFlags   `embed:""`
+	domainFlags  `embed:""`
 	limitFlags   `embed:""`
 	retryFlags   `embed:""`
 	circuitFlags `embed:""`
@@ -206,5 +208,5 @@ type engineFlags struct {
 }
 
 func (f engineFlags) check() error {
-	return errors.Join(f.modelFlags.check(), f.limitFlags.check(f.openai()), f.retryFlags.check(), f.circuitFlags.check(), f.workFlags.check())
+	return errors.Join(f.modelFlags.check(), f.domainFlags.check(f.openai()), f.limitFlags.check(f.openai()), f.retryFlags.check(), f.circuitFlags.check(), f.workFlags.check())
 }

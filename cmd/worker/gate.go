@@ -74,11 +74,14 @@ func (p pausing) Extract(ctx context.Context, tenant string, c extraction.Chunk)
 	return p.Extractor.Extract(ctx, tenant, c)
 }
 
-// admitting tells the consumer when the guard has let a call through.
+// admitting tells the consumer when the guard has let a chunk's call through. An
+// optional one, which comes before it, is not meant.
 type admitting struct{ extraction.Provider }
 
 // Extract implements [extraction.Provider].
 func (p admitting) Extract(ctx context.Context, req extraction.Request) (extraction.Completion, error) {
-	consumer.Admitted(ctx)
+	if !req.Optional {
+		consumer.Admitted(ctx)
+	}
 	return p.Provider.Extract(ctx, req)
 }

@@ -35,6 +35,7 @@ type commands struct {
 	Pause   pauseCommand    `cmd:"" set:"loglevel=error" help:"Pause a tenant or the whole fleet for some time, or list what is paused."`
 	Resume  resumeCommand   `cmd:"" set:"loglevel=error" help:"Go on before the time of a pause is over."`
 	Dead    deadCommands    `cmd:"" set:"loglevel=error" help:"See what was set aside, and send it again."`
+	Domains domainsCommands `cmd:"" set:"loglevel=error" help:"See what is looked for in which kind of document, and check files of your own."`
 	Version versionCommand  `cmd:"" help:"Say which build this is."`
 }
 

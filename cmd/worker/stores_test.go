@@ -55,6 +55,7 @@ func TestDeletedStoresComeBack(t *testing.T) {
 	require.NoError(t, err)
 	flags := engineFlags{
 		modelFlags:   modelFlags{Provider: "offline"},
+		domainFlags:  domainFlags{schemaFlags: schemaFlags{ClassifyConfidence: 0.6}, Classify: classifyOff, ClassifyTimeout: time.Second},
 		limitFlags:   limitFlags{RPM: requests{1000, true}, Window: time.Minute},
 		retryFlags:   retryFlags{Multiplier: 1, MaxDelay: time.Second},
 		circuitFlags: circuitFlags{Circuit: "default", FailureThreshold: 5, RecoveryTimeout: time.Minute, HalfOpenMaxCalls: 1},

@@ -34,7 +34,8 @@ func WithOperation(name string) Option {
 // [*resilience.RetryExhausted] around the former.
 //
 // The tenant of a request is whose allowance it uses. A text that was refused
-// and comes back finds the place that it was promised.
+// and comes back finds the place that it was promised; an optional request is
+// promised none, see [resilience.AsOptional].
 func New(p extraction.Provider, g *resilience.Guard, opts ...Option) extraction.Provider {
 	h := &provider{next: p, guard: g, estimate: EstimateTokens, operation: p.Model(), seed: maphash.MakeSeed()}
 	for _, opt := range opts {
@@ -58,7 +59,10 @@ func (p *provider) Extract(ctx context.Context, req extraction.Request) (extract
 		Tenant:    req.Tenant,
 		Operation: p.operation,
 		Tokens:    p.estimate(req),
-		Waiter:    strconv.FormatUint(maphash.String(p.seed, req.Text), 36),
+		Optional:  req.Optional,
+	}
+	if !req.Optional {
+		call.Waiter = strconv.FormatUint(maphash.String(p.seed, req.Text), 36)
 	}
 	if p.runner != nil {
 		return p.admitted(ctx, call, req)

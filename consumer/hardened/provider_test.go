@@ -202,3 +202,30 @@ func TestEstimateTokens(t *testing.T) {
 	require.ErrorAs(t, err, &too)
 	require.EqualValues(t, 4321, too.Tokens)
 }
+
+// R36: a question that can be done without, such as a classification, is one call
+// like any other: the limit and the circuit count it, and have the say. It never
+// takes the last place.
+func TestR36OptionalCallsAreLimitedAndCounted(t *testing.T) {
+	b := newBench(t, nil)
+	optional := func() error {
+		_, err := b.Extract(t.Context(), extraction.Request{Tenant: "acme", Text: "Ada.", Optional: true})
+		return err
+	}
+	for range 98 {
+		require.NoError(t, b.extract("acme"))
+	}
+	require.NoError(t, optional())
+	require.Equal(t, 99, b.model.calls)
+	var limited *resilience.RateLimitExceeded
+	require.ErrorAs(t, optional(), &limited)
+	require.NoError(t, b.extract("acme"), "the last place is left")
+	require.ErrorAs(t, b.extract("acme"), &limited)
+	require.Equal(t, 100, b.model.calls)
+
+	b = newBench(t, &extraction.ProviderError{Kind: extraction.KindAuth, Status: 401})
+	require.ErrorIs(t, optional(), extraction.ErrAuth)
+	var open *resilience.CircuitOpen
+	require.ErrorAs(t, optional(), &open)
+	require.ErrorAs(t, b.extract("acme"), &open)
+}

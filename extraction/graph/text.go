@@ -68,6 +68,7 @@ func notes(c extraction.Counters) []string {
 		{c.Ungrounded, "fact", "facts", "kept whose quote is not in the text"},
 		{c.Clipped, "overlong text", "overlong texts", "cut"},
 		{c.Repaired, "departure", "departures", "from the form asked for put right"},
+		{c.OffSchema, "fact", "facts", "of types that the domain does not name"},
 	} {
 		if n.count > 0 {
 			lines = append(lines, count(n.count, n.one, n.many)+" "+n.why)

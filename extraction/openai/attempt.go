@@ -18,7 +18,7 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 	if len(req.Schema.JSON) == 0 {
 		asked = modeText
 	}
-	x := &exchange{transport: p.transport, header: p.config.Header, fields: p.fields(d)}
+	x := &exchange{transport: p.transport, header: p.config.Header, fields: p.fields(d, req.MaxTokens)}
 	config := sdk.DefaultConfig(p.config.APIKey)
 	config.BaseURL = p.config.BaseURL
 	config.HTTPClient = x

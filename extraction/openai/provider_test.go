@@ -160,6 +160,18 @@ func TestExtraBodyFields(t *testing.T) {
 	require.EqualValues(t, 77, p.sent()["max_tokens"])
 }
 
+// A request may ask for a shorter answer, never for a longer one.
+func TestARequestBoundsItsAnswer(t *testing.T) {
+	p := start(t, func(c *openai.Config) { c.MaxTokens = 77 })
+	for most, want := range map[int]int{0: 77, 20: 20, 500: 77} {
+		req := ask(sentence)
+		req.MaxTokens = most
+		_, err := p.provider.Extract(t.Context(), req)
+		require.NoError(t, err)
+		require.EqualValues(t, want, p.sent()["max_tokens"])
+	}
+}
+
 func TestConfigIsChecked(t *testing.T) {
 	for argument, change := range map[string][]func(*openai.Config){
 		"Model": {func(c *openai.Config) { c.Model = " " }},

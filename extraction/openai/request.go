@@ -36,16 +36,21 @@ func request(req extraction.Request, m mode) sdk.ChatCompletionRequest {
 	return out
 }
 
-// fields are the parts of the body that the library cannot express.
-func (p *Provider) fields(d dialect) map[string]any {
+// fields are the parts of the body that the library cannot express. A most that
+// is not 0 bounds the answer further than the configuration does.
+func (p *Provider) fields(d dialect, most int) map[string]any {
+	budget := p.config.MaxTokens
+	if most > 0 {
+		budget = min(budget, most)
+	}
 	fields := map[string]any{"model": p.config.Model}
 	if !d.ownTemperature {
 		fields["temperature"] = 0
 	}
 	if d.completionTokens {
-		fields["max_completion_tokens"] = p.config.MaxTokens
+		fields["max_completion_tokens"] = budget
 	} else {
-		fields["max_tokens"] = p.config.MaxTokens
+		fields["max_tokens"] = budget
 	}
 	maps.Copy(fields, p.config.Body)
 	return fields

@@ -32,10 +32,6 @@ func TestPromisesHaveTests(t *testing.T) {
 			text, ok := listed[number]
 			require.True(t, ok, "%s is not on the page", number)
 			delete(listed, number)
-			if notYet[number] {
-				require.Contains(t, text, "(not yet)")
-				continue
-			}
 			tests := testLink.FindAllStringSubmatch(text, -1)
 			require.NotEmpty(t, tests, "%s names no test", number)
 			for _, link := range tests {
@@ -47,9 +43,4 @@ func TestPromisesHaveTests(t *testing.T) {
 		}
 	}
 	require.Empty(t, listed, "numbers that nobody knows")
-}
-
-// notYet are the promises that the page itself says are not kept yet.
-var notYet = map[string]bool{
-	"R36": true, // the domain classifier
 }
