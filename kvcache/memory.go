@@ -181,7 +181,12 @@ func (m *Memory) enter(ctx context.Context) error {
 	return nil
 }
 
-func (m *Memory) now() time.Duration { return m.clock().Sub(m.start) }
+func (m *Memory) now() time.Duration {
+	if !m.moved {
+		return time.Since(m.start) // the same, for half of what it costs
+	}
+	return m.clock().Sub(m.start)
+}
 
 // deadlineAfter is now+ttl; a ttl of 0, or one beyond counting, is never.
 func deadlineAfter(now, ttl time.Duration) time.Duration {

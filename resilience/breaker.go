@@ -31,13 +31,14 @@ type Breaker struct {
 
 // NewBreaker returns the breaker of the circuit, or a [*ConfigError].
 func NewBreaker(cfg BreakerConfig) (*Breaker, error) {
+	clock := cfg.Clock // nil for a cache with timers of its own
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	b := &Breaker{cfg: cfg, keys: circuitKeys(cfg.Prefix+cfg.Name, cfg.HalfOpenMaxCalls)}
 	b.entries.New = func() any { return new([1]kvcache.Entry) }
 	if cfg.Cache == nil {
-		b.own = kvcache.NewMemory(kvcache.WithClock(cfg.Clock))
+		b.own = kvcache.NewMemory(kvcache.WithClock(clock))
 		b.store, b.values = b.own, b.own
 		return b, nil
 	}

@@ -28,12 +28,13 @@ type BreakerConfig struct {
 	// how long a first failure is remembered.
 	RecoveryTimeout time.Duration
 	// HalfOpenMaxCalls is how many calls may probe at the same time, at most
-	// 100. Each takes one key.
+	// 100. Each takes one key. Breakers of one circuit should agree on it; if they
+	// do not, each keeps to its own, and the largest bounds them together.
 	HalfOpenMaxCalls int
 	// ProbeLease is how long a probe counts without a sign of life from its
 	// caller: a caller that was killed delays recovery by so much. One that
-	// takes longer must call [Permit.Renew], as [Guard] does. Defaults to
-	// RecoveryTimeout.
+	// takes longer must call [Permit.Renew], as [Guard] does, at most every
+	// millisecond. Defaults to RecoveryTimeout.
 	ProbeLease time.Duration
 
 	// Ramp is for how long after recovery only a growing share of calls is

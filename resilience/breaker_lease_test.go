@@ -101,6 +101,51 @@ func TestLateProbeStillDecides(t *testing.T) {
 	b.is(resilience.Closed)
 }
 
+// Breakers of one circuit that were configured with different numbers of probes:
+// each keeps to its own, the largest bounds all, and whoever ends the period clears it.
+func TestDifferentNumbersOfProbesAreBoundedByTheLargest(t *testing.T) {
+	for _, firstIsNarrow := range []bool{true, false} {
+		b := newBench(t, func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = 3 })
+		wide := b.Breaker
+		narrow := b.another(func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = 1 })
+		for range 3 { // also in the periods that follow, however the one before ended
+			b.due()
+			var permits []resilience.Permit
+			take := func(from *resilience.Breaker) (taken int) {
+				for range 5 {
+					p, ok, err := from.Allow(t.Context())
+					require.NoError(t, err)
+					if ok {
+						permits = append(permits, p)
+						taken++
+					}
+				}
+				return taken
+			}
+			first, second := wide, narrow
+			if firstIsNarrow {
+				first, second = narrow, wide
+			}
+			n, m := take(first), take(second)
+			require.Equal(t, 3, n+m)
+			if firstIsNarrow {
+				require.Equal(t, 1, n)
+			}
+			require.NoError(t, permits[len(permits)-1].Release(t.Context()))
+			require.Equal(t, 1, take(wide)+take(narrow), "the one that was given back")
+			require.NoError(t, permits[0].Success(t.Context()))
+			b.is(resilience.Closed)
+			for _, p := range permits {
+				require.NoError(t, p.Failure(t.Context(), "late"))
+				_, err := p.Renew(t.Context())
+				require.NoError(t, err)
+			}
+			b.is(resilience.Closed)
+			b.pass(b.cfg.ProbeLease) // a lease that the narrow one cannot see is left to its end
+		}
+	}
+}
+
 // Clocks that are 10s wrong, with a timeout of 10s: the cache's clock decides.
 func TestWrongClocksAddNoProbes(t *testing.T) {
 	skewed := func(b *bench, by time.Duration) *bench {

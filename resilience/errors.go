@@ -8,7 +8,8 @@ import (
 )
 
 // Delayed is implemented by every error type of this package: how long to wait
-// before asking again makes sense, and whether it is known.
+// before asking again makes sense, and whether that is known at all: look at known
+// before you wait.
 type Delayed interface {
 	error
 	RetryDelay() (delay time.Duration, known bool)
@@ -53,6 +54,9 @@ type RetryExhausted struct {
 	Retries   int   // attempts after the first
 	Attempts  int   // calls made, one more than Retries
 	Err       error // what the last attempt returned
+	// RetryAfter is how long the server asked, with the last error, to be left
+	// alone, 0 if it did not.
+	RetryAfter time.Duration
 }
 
 func (e *RetryExhausted) Error() string {
@@ -61,8 +65,12 @@ func (e *RetryExhausted) Error() string {
 
 func (e *RetryExhausted) Unwrap() error { return e.Err }
 
-// RetryDelay implements [Delayed] with what the last attempt's error knows.
+// RetryDelay implements [Delayed] with what the server asked for, or else with what
+// the last attempt's error knows.
 func (e *RetryExhausted) RetryDelay() (time.Duration, bool) {
+	if e.RetryAfter > 0 {
+		return e.RetryAfter, true
+	}
 	var d Delayed
 	if errors.As(e.Err, &d) {
 		return d.RetryDelay()

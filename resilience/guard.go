@@ -115,7 +115,7 @@ type guarded struct {
 	fn        func(context.Context) (int64, error)
 	permit    Permit
 	permitted bool // permit holds one
-	grant     *Grant
+	grant     Grant
 	used      int64
 	called    bool // fn has been
 }
@@ -135,15 +135,8 @@ func (c *guarded) enter(ctx context.Context) error {
 	}
 	if g.limiter != nil {
 		var err error
-		switch {
-		case c.call.Optional:
-			c.grant, err = g.limiter.Acquire(ctx, c.call.Tenant, c.call.Tokens, AsOptional(), WithWaiter(c.call.Waiter))
-		case c.call.Waiter != "":
-			c.grant, err = g.limiter.Acquire(ctx, c.call.Tenant, c.call.Tokens, WithWaiter(c.call.Waiter))
-		default:
-			c.grant, err = g.limiter.Acquire(ctx, c.call.Tenant, c.call.Tokens)
-		}
-		if err != nil {
+		how := AcquireOption{waiter: c.call.Waiter, optional: c.call.Optional}
+		if c.grant, err = g.limiter.acquire(ctx, c.call.Tenant, c.call.Tokens, how); err != nil {
 			return err
 		}
 	}
@@ -153,7 +146,7 @@ func (c *guarded) enter(ctx context.Context) error {
 // run makes the attempts, while the lease of a probe is kept alive.
 func (c *guarded) run(ctx context.Context) error {
 	if c.guard.breaker != nil && c.permit.Probe() {
-		defer c.keepLease(ctx)()
+		defer keepLease(ctx, c.permit, c.call, c.guard.logger)()
 	}
 	if c.guard.retry == nil {
 		return c.attempt(ctx)
@@ -190,26 +183,31 @@ func (c *guarded) verdict(ctx context.Context, err error) Class {
 }
 
 // keepLease renews the lease of a probe until the function that it returns has
-// been called.
-func (c *guarded) keepLease(ctx context.Context) (stop func()) {
+// been called. It takes what it needs of a guarded, which most often needs no
+// goroutine and then lives on its caller's stack.
+func keepLease(ctx context.Context, permit Permit, call Call, logger *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		for sleepContext(ctx, c.guard.breaker.cfg.ProbeLease/3) == nil {
-			held, err := c.permit.Renew(ctx)
+		for sleepContext(ctx, max(permit.breaker.cfg.ProbeLease/3, leastRenewal)) == nil {
+			held, err := permit.Renew(ctx)
 			if ctx.Err() != nil {
 				return
 			}
 			if err == nil && !held {
-				c.note("renew probe", errProbeLost)
+				note(logger, call, "renew probe", errProbeLost)
 				return
 			}
-			c.note("renew probe", err)
+			note(logger, call, "renew probe", err)
 		}
 	}()
 	return func() { cancel(); <-stopped }
 }
+
+// leastRenewal keeps a lease that is shorter than any call from being renewed without
+// a pause.
+const leastRenewal = time.Millisecond
 
 var errProbeLost = errors.New("its lease has ended, or the circuit has moved on")
 
@@ -229,7 +227,7 @@ func recording(ctx context.Context) (context.Context, context.CancelFunc) {
 func (c *guarded) leave(ctx context.Context, class Class) {
 	ctx, cancel := recording(ctx)
 	defer cancel()
-	if c.grant != nil && c.used > 0 {
+	if c.grant.counted && c.used > 0 {
 		c.note("settle", c.grant.Settle(ctx, c.used))
 	}
 	if !c.permitted {
@@ -247,9 +245,11 @@ func (c *guarded) leave(ctx context.Context, class Class) {
 	}
 }
 
-func (c *guarded) note(what string, err error) {
+func (c *guarded) note(what string, err error) { note(c.guard.logger, c.call, what, err) }
+
+func note(logger *slog.Logger, call Call, what string, err error) {
 	if err != nil {
-		c.guard.logger.Warn("outcome of a call not recorded",
-			"what", what, "operation", c.call.Operation, "tenant", c.call.Tenant, "error", err)
+		logger.Warn("outcome of a call not recorded",
+			"what", what, "operation", call.Operation, "tenant", call.Tenant, "error", err)
 	}
 }

@@ -165,8 +165,11 @@ func TestR30RefusalsAreToldApart(t *testing.T) {
 		require.Equal(t, []time.Duration{3 * time.Second, 4 * time.Second, 0}[i], delay)
 		require.Equal(t, i < 2, known)
 	}
-	exhausted := &resilience.RetryExhausted{Err: fmt.Errorf("last: %w", refusals[0])}
+	exhausted := &resilience.RetryExhausted{Err: errDown, RetryAfter: time.Second}
 	delay, known := exhausted.RetryDelay()
+	require.Equal(t, []any{time.Second, true}, []any{delay, known}, "the server said so")
+	exhausted = &resilience.RetryExhausted{Err: fmt.Errorf("last: %w", refusals[0])}
+	delay, known = exhausted.RetryDelay()
 	require.True(t, known)
 	require.Equal(t, 3*time.Second, delay)
 	for _, hopeless := range []resilience.Delayed{
@@ -177,6 +180,49 @@ func TestR30RefusalsAreToldApart(t *testing.T) {
 		require.False(t, known)
 		require.NotEmpty(t, hopeless.Error())
 	}
+}
+
+// A call that goes well costs no allocation in breaker, limiter and
+// retry together.
+func TestGuardAllocatesNothingOnTheSuccessPath(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	b, err := resilience.NewBreaker(resilience.DefaultBreakerConfig())
+	require.NoError(t, err)
+	l, err := resilience.NewLimiter(resilience.LimiterConfig{Limits: resilience.Limits{Requests: 1_000_000}})
+	require.NoError(t, err)
+	policy := resilience.DefaultRetryPolicy()
+	g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Limiter: l, Retry: &policy, Classify: classify})
+	require.NoError(t, err)
+	call := func() {
+		if g.Do(context.Background(), resilience.Call{Tenant: "acme"}, func(context.Context) (int64, error) { return 0, nil }) != nil {
+			t.Fatal("refused")
+		}
+	}
+	require.Zero(t, testing.AllocsPerRun(1000, call))
+}
+
+// TestGuardRenewsATinyLeaseWithPauses: a lease of nanoseconds is renewed a thousand
+// times in a second, not as fast as the processor can.
+func TestGuardRenewsATinyLeaseWithPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &faultyStore{Memory: kvcache.NewMemory()}
+		cfg := resilience.DefaultBreakerConfig()
+		cfg.Cache, cfg.FailureThreshold, cfg.RecoveryTimeout, cfg.ProbeLease = store, 1, time.Second, 1
+		b, err := resilience.NewBreaker(cfg)
+		require.NoError(t, err)
+		g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Classify: classify})
+		require.NoError(t, err)
+		do := func(fn func() error) error {
+			return g.Do(t.Context(), resilience.Call{}, func(context.Context) (int64, error) { return 0, fn() })
+		}
+		require.ErrorIs(t, do(func() error { return errDown }), errDown)
+		time.Sleep(time.Second)
+		before := store.loads
+		require.NoError(t, do(func() error { time.Sleep(time.Second); return nil }))
+		require.Less(t, store.loads-before, 3000)
+	})
 }
 
 func TestGuardTripsOnWhatCannotWork(t *testing.T) {

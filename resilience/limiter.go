@@ -73,13 +73,9 @@ func NewLimiter(cfg LimiterConfig) (*Limiter, error) {
 	if err := cfg.Limits.check("Limits"); err != nil {
 		return nil, err
 	}
-	clock := cfg.Clock
-	if clock == nil {
-		clock = time.Now
-	}
 	l := &Limiter{limits: cfg.Limits, limitsFor: cfg.LimitsFor, prefix: cfg.Prefix, close: func() error { return nil }}
 	if cfg.Cache == nil {
-		own := kvcache.NewMemory(kvcache.WithClock(clock))
+		own := kvcache.NewMemory(kvcache.WithClock(cfg.Clock))
 		l.ledger, l.exact, l.close = own, true, own.Close
 		return l, nil
 	}
@@ -88,6 +84,10 @@ func NewLimiter(cfg LimiterConfig) (*Limiter, error) {
 	}
 	if cfg.Limits.Tokens > 0 {
 		return nil, errNoTokens("Limits.Tokens")
+	}
+	clock := cfg.Clock
+	if clock == nil {
+		clock = time.Now
 	}
 	l.ledger = newHitLedger(cfg.Cache, clock)
 	return l, nil
@@ -119,42 +119,49 @@ func AsOptional() AcquireOption { return AcquireOption{optional: true} }
 // admitted is a [*RequestExceedsWindow]; a store that cannot be asked is a
 // [*StoreError]; limits that mean nothing are a [*ConfigError].
 func (l *Limiter) Acquire(ctx context.Context, tenant string, tokens int64, opts ...AcquireOption) (*Grant, error) {
-	quota, err := l.quota(tenant)
+	var how AcquireOption
+	for _, opt := range opts {
+		how.waiter = cmp.Or(opt.waiter, how.waiter)
+		how.optional = how.optional || opt.optional
+	}
+	grant, err := l.acquire(ctx, tenant, tokens, how)
 	if err != nil {
 		return nil, err
 	}
+	return &grant, nil
+}
+
+func (l *Limiter) acquire(ctx context.Context, tenant string, tokens int64, how AcquireOption) (Grant, error) {
+	quota, err := l.quota(tenant)
+	if err != nil {
+		return Grant{}, err
+	}
 	if tokens < 0 || tokens > kvcache.MaxTokens {
-		return nil, &ConfigError{Argument: "tokens", Problem: "must be from 0 to 2^40"}
+		return Grant{}, &ConfigError{Argument: "tokens", Problem: "must be from 0 to 2^40"}
 	}
 	if quota.Tokens == 0 {
 		tokens = 0
 	} else if tokens > quota.Tokens {
-		return nil, &RequestExceedsWindow{Tokens: tokens, Limit: quota.Tokens}
-	}
-	ask := kvcache.Ask{Quota: quota, Tokens: tokens}
-	optional := false
-	for _, opt := range opts {
-		ask.Waiter = cmp.Or(opt.waiter, ask.Waiter)
-		optional = optional || opt.optional
+		return Grant{}, &RequestExceedsWindow{Tokens: tokens, Limit: quota.Tokens}
 	}
 	key := l.prefix + tenant
-	if optional && quota.Requests > 0 {
+	if how.optional && quota.Requests > 0 {
 		standing, err := l.ledger.Peek(ctx, key, quota)
 		if err != nil {
-			return nil, storeError(ctx, "limiter acquire", err)
+			return Grant{}, storeError(ctx, "limiter acquire", err)
 		}
 		if standing.Requests+1 >= quota.Requests {
-			return nil, &RateLimitExceeded{Tenant: tenant, RetryAfter: max(0, standing.RetryAfter)}
+			return Grant{}, &RateLimitExceeded{Tenant: tenant, RetryAfter: max(0, standing.RetryAfter)}
 		}
 	}
-	admission, err := l.ledger.Admit(ctx, key, ask)
+	admission, err := l.ledger.Admit(ctx, key, kvcache.Ask{Quota: quota, Tokens: tokens, Waiter: how.waiter})
 	if err != nil {
-		return nil, storeError(ctx, "limiter acquire", err)
+		return Grant{}, storeError(ctx, "limiter acquire", err)
 	}
 	if !admission.Admitted {
-		return nil, &RateLimitExceeded{Tenant: tenant, RetryAfter: max(0, admission.RetryAfter)}
+		return Grant{}, &RateLimitExceeded{Tenant: tenant, RetryAfter: max(0, admission.RetryAfter)}
 	}
-	return &Grant{ledger: l.ledger, key: key, id: admission.ID, tokens: tokens, counted: quota.Tokens > 0}, nil
+	return Grant{ledger: l.ledger, key: key, id: admission.ID, tokens: tokens, counted: quota.Tokens > 0}, nil
 }
 
 // Remaining returns how many more calls of tenant would be admitted now, a

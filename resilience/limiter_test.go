@@ -172,6 +172,24 @@ func TestR19RetryAfterIsTruthful(t *testing.T) {
 	})
 }
 
+// R19: a clock that steps back makes no room and the wait longer by as much, so that it
+// stays true: whoever waits exactly that long gets the slot, and nobody before.
+func TestR19ClockThatStepsBack(t *testing.T) {
+	eachCache(t, func(t *testing.T, newCache func(*stillClock) kvcache.HitWindow) {
+		clock := newStillClock()
+		l := newLimiter(t, clock, newCache(clock), resilience.Limits{Requests: 2, Window: 10 * time.Second})
+		granted(t, l, "a", 0)
+		granted(t, l, "a", 0)
+		clock.Advance(-10 * time.Second)
+		wait := refused(t, l, "a", 0)
+		require.Equal(t, 20*time.Second, wait)
+		clock.Advance(wait - 1)
+		require.Equal(t, time.Duration(1), refused(t, l, "a", 0))
+		clock.Advance(1)
+		granted(t, l, "a", 0)
+	})
+}
+
 // R19: the full window if the oldest hit vanished between count and question.
 func TestR19FullWindowIfTheOldestVanished(t *testing.T) {
 	clock := newStillClock()

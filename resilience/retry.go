@@ -165,7 +165,7 @@ func (r *Retry) Do(ctx context.Context, operation string, fn func(context.Contex
 			return err
 		}
 		if n == r.policy.MaxRetries {
-			return &RetryExhausted{Operation: operation, Retries: n, Attempts: n + 1, Err: err}
+			return &RetryExhausted{Operation: operation, Retries: n, Attempts: n + 1, Err: err, RetryAfter: max(0, r.retryAfter(err))}
 		}
 		delay := max(r.policy.Delay(n, r.rand()), r.retryAfter(err))
 		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.clock()) <= delay {

@@ -170,14 +170,17 @@ func TestR15TimeoutOfOneAttemptMayBeRetried(t *testing.T) {
 func TestR16ExhaustedSaysHowOftenAndWhy(t *testing.T) {
 	last := fmt.Errorf("attempt failed: %w", errors.Join(errFlaky, io.ErrUnexpectedEOF))
 	calls := 0
-	err := newRetry(t, exactPolicy(), noSleep).Do(t.Context(), "extract", func(context.Context) error {
+	retry, err := resilience.NewRetry(exactPolicy(), isFlaky, resilience.WithSleep(noSleep),
+		resilience.WithRetryAfter(func(error) time.Duration { return time.Second }))
+	require.NoError(t, err)
+	err = retry.Do(t.Context(), "extract", func(context.Context) error {
 		calls++
 		return last
 	})
 	require.Equal(t, 4, calls)
 	var exhausted *resilience.RetryExhausted
 	require.ErrorAs(t, err, &exhausted)
-	require.Equal(t, &resilience.RetryExhausted{Operation: "extract", Retries: 3, Attempts: 4, Err: last}, exhausted)
+	require.Equal(t, &resilience.RetryExhausted{Operation: "extract", Retries: 3, Attempts: 4, Err: last, RetryAfter: time.Second}, exhausted)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Contains(t, err.Error(), "exhausted 3 retries for extract")
 }

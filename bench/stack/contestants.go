@@ -62,6 +62,12 @@ func contestants() ([]pair, error) {
 	// Ours caps each attempt in every case; theirs with one policy more.
 	capped := failsafe.With[int](theirBulkhead, theirBreaker, theirLimiter, theirRetry, timeout.New[int](10*time.Minute))
 	work := func() (int, error) { return 1, nil }
+	// What a transport does: it derives a context of its own, which ends with the call's.
+	listen := func(ctx context.Context) (int, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		return 1, ctx.Err()
+	}
 
 	admitted := func() error {
 		_, err := admission.Invoke(ctx, runner, admission.NewCall(), func(context.Context) (int, error) { return 1, nil })
@@ -103,6 +109,13 @@ func contestants() ([]pair, error) {
 		}},
 		{"the same, theirs with a cap per attempt too", admitted, func() error {
 			_, err := capped.WithContext(ctx).Get(work)
+			return err
+		}},
+		{"the same, and the work listens to its context", func() error {
+			_, err := admission.Invoke(ctx, runner, admission.NewCall(), listen)
+			return err
+		}, func() error {
+			_, err := capped.WithContext(ctx).GetWithExecution(func(e failsafe.Execution[int]) (int, error) { return listen(e.Context()) })
 			return err
 		}},
 	}, nil

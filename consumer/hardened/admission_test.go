@@ -112,3 +112,28 @@ func TestA6UsageIsSettledThroughAdmission(t *testing.T) {
 		}
 	})
 }
+
+// half answers, and fails beside it.
+type half struct{}
+
+func (half) Model() string { return "half/one" }
+
+func (half) Extract(context.Context, extraction.Request) (extraction.Completion, error) {
+	return extraction.Completion{Content: "{"}, &extraction.ProviderError{Kind: extraction.KindTruncated}
+}
+
+// TestNoAnswerBesideAnError: with admission and without.
+func TestNoAnswerBesideAnError(t *testing.T) {
+	guard, err := resilience.NewGuard(resilience.GuardConfig{Classify: hardened.Classify})
+	require.NoError(t, err)
+	controller, err := admission.New()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, controller.Close()) }()
+	runner, err := admission.NewRunner(controller)
+	require.NoError(t, err)
+	for _, p := range []extraction.Provider{hardened.New(half{}, guard), hardened.New(half{}, guard, hardened.WithAdmission(runner))} {
+		answer, err := p.Extract(t.Context(), extraction.Request{Text: "Ada met Charles."})
+		require.ErrorIs(t, err, extraction.ErrTruncated)
+		require.Zero(t, answer)
+	}
+}

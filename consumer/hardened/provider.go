@@ -73,7 +73,10 @@ func (p *provider) Extract(ctx context.Context, req extraction.Request) (extract
 		answer, err = p.next.Extract(ctx, req)
 		return used(answer), err
 	})
-	return answer, err
+	if err != nil { // whose answer would that be, after several attempts?
+		return extraction.Completion{}, err
+	}
+	return answer, nil
 }
 
 func used(answer extraction.Completion) int64 {

@@ -40,26 +40,32 @@ const (
 // Call is one logical request. It runs once; its methods are safe for concurrent
 // use.
 type Call struct {
-	id       string
-	tokens   int64
-	estimate bool
-	guard    Guard
+	id     string // under mu if it was not given
+	tokens int64
+	guard  Guard
 
-	cancel context.CancelCauseFunc // of the context that an owned call runs under
+	ctx   scope // that an owned call runs under
+	first scope // of its first attempt
 
-	mu      sync.Mutex
-	auto    string // the id of a call that was given none, made when it is asked for
-	claimed bool   // somebody runs it or has run it
-	state   State
-	phase   Phase
-	err     error
+	mu    sync.Mutex
+	state State
+	phase Phase
+	err   error
+	last  error // of the latest attempt
+
+	prev, next *Call // in its controller's roll, guarded by that
+
+	named    bool // the id was given
+	estimate bool // so were tokens
+	claimed  bool // somebody runs it or has run it
+	begun    bool // its first attempt
 }
 
 // CallOption sets a property of a new call.
 type CallOption func(*Call)
 
 // WithID names the call; the default is a random id.
-func WithID(id string) CallOption { return func(c *Call) { c.id = id } }
+func WithID(id string) CallOption { return func(c *Call) { c.id, c.named = id, id != "" } }
 
 // WithTokens is the estimate that a token window is charged.
 func WithTokens(n int64) CallOption {
@@ -80,15 +86,15 @@ func NewCall(opts ...CallOption) *Call {
 
 // ID names the call in errors, logs and hooks.
 func (c *Call) ID() string {
-	if c.id != "" {
+	if c.named {
 		return c.id
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.auto == "" {
-		c.auto = rand.Text()
+	if c.id == "" {
+		c.id = rand.Text()
 	}
-	return c.auto
+	return c.id
 }
 
 // State is a snapshot.
@@ -132,51 +138,76 @@ func (c *Call) claim() bool {
 	return true
 }
 
-func (c *Call) own(cancel context.CancelCauseFunc) {
-	c.cancel = cancel
-	c.enter(PhaseEnqueue)
-}
+func (c *Call) cancel(cause error) { c.ctx.end(cause) }
 
 func (c *Call) admit() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.state == Pending {
-		c.state = Processing
+		c.state, c.phase = Processing, PhaseHook
+	}
+}
+
+// attempt returns what the next attempt runs under, and moves the call to that
+// phase. Once output has begun there is none, but the error of the last attempt.
+func (c *Call) attempt() (*scope, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.phase == PhaseStream {
+		return nil, c.last
+	}
+	c.last = nil
+	if !c.state.Terminal() {
+		c.phase = PhaseTransport
+	}
+	if c.begun {
+		return new(scope), nil // somebody may still hold the first one's
+	}
+	c.begun = true
+	return &c.first, nil
+}
+
+// failed notes how an attempt ended. Unless the call is over, or output has begun,
+// another may follow.
+func (c *Call) failed(err error, over bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = err
+	if !over && c.phase != PhaseStream && !c.state.Terminal() {
+		c.phase = PhaseRetryDelay
 	}
 }
 
 // finish moves the call to a terminal state. The first to finish owns the result;
-// later ones change nothing. It returns the error that the call ended with.
-func (c *Call) finish(s State, err error) error {
+// later ones change nothing. It returns how the call ended.
+func (c *Call) finish(s State, err error) (State, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.state.Terminal() {
 		c.state, c.err = s, err
 	}
-	return c.err
+	return c.state, c.err
 }
 
 // conclude ends the call by what its work returned and by what became of its
-// context. An interruption that came first owns the result.
-func (c *Call) conclude(ctx context.Context, err error) {
-	if ctx.Err() != nil {
+// context. An interruption that came first owns the result. It returns how the
+// call ended.
+func (c *Call) conclude(ctx context.Context, err error) (State, error) {
+	if ended := ctx.Err(); ended != nil {
 		cause := context.Cause(ctx)
 		switch {
 		case errors.Is(cause, ErrClosed):
-			_ = c.finish(Aborted, cause)
-		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			_ = c.finish(Aborted, &DeadlineExceeded{CallID: c.ID(), Phase: c.Phase(), Err: context.DeadlineExceeded})
-		default:
-			_ = c.finish(Cancelled, cause)
+			return c.finish(Aborted, cause)
+		case errors.Is(ended, context.DeadlineExceeded):
+			return c.finish(Aborted, &DeadlineExceeded{CallID: c.ID(), Phase: c.Phase(), Err: context.DeadlineExceeded})
 		}
-		return
+		return c.finish(Cancelled, cause)
 	}
 	switch {
 	case err == nil:
-		_ = c.finish(Completed, nil)
+		return c.finish(Completed, nil)
 	case errors.Is(err, ErrSkip):
-		_ = c.finish(Skipped, nil)
-	default:
-		_ = c.finish(Failed, err)
+		return c.finish(Skipped, nil)
 	}
+	return c.finish(Failed, err)
 }

@@ -19,8 +19,8 @@ type Controller struct {
 	cancel context.CancelCauseFunc
 
 	mu        sync.Mutex
-	owned     map[*Call]struct{} // queued or active: from acquire to release
-	named     map[string]*Call   // those of them that were given an id
+	owned     roll             // queued or active: from acquire to release
+	named     map[string]*Call // those of them that were given an id
 	queue     []*waiter
 	active    int64
 	requests  int64 // left in this window, as are tokens
@@ -50,7 +50,6 @@ func New(opts ...Option) (*Controller, error) {
 	c := &Controller{
 		cfg:    cfg,
 		places: make(chan struct{}, cfg.queueCapacity),
-		owned:  map[*Call]struct{}{},
 		named:  map[string]*Call{},
 		empty:  make(chan struct{}),
 	}
@@ -63,17 +62,18 @@ func New(opts ...Option) (*Controller, error) {
 // nothing; then it has used its share of the window for good, runs under the
 // returned context, and must be released, whatever happens.
 func (c *Controller) acquire(ctx context.Context, call *Call) (context.Context, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	admitted, err := c.own(ctx, call, cancel)
+	call.ctx.parent = ctx
+	ctx = &call.ctx
+	admitted, err := c.own(ctx, call)
 	if err != nil {
-		cancel(nil)
+		call.cancel(nil)
 		return nil, err
 	}
 	if !admitted {
 		if err := c.wait(ctx, call); err != nil {
-			call.conclude(ctx, err)
+			_, err = call.conclude(ctx, err)
 			c.leave(call, false)
-			return nil, call.Err()
+			return nil, err
 		}
 	}
 	call.admit()
@@ -82,24 +82,26 @@ func (c *Controller) acquire(ctx context.Context, call *Call) (context.Context, 
 
 // own makes a claimed call inspectable, or refuses it without owning it. If
 // nobody waits and the call fits it is admitted at once.
-func (c *Controller) own(ctx context.Context, call *Call, cancel context.CancelCauseFunc) (admitted bool, err error) {
+func (c *Controller) own(ctx context.Context, call *Call) (admitted bool, err error) {
 	if err := c.check(call); err != nil {
-		return false, call.finish(Failed, err)
+		_, err = call.finish(Failed, err)
+		return false, err
 	}
 	expired := over(ctx) != nil
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ctx.Err() != nil {
-		return false, call.finish(Aborted, context.Cause(c.ctx))
+		_, err = call.finish(Aborted, context.Cause(c.ctx))
+		return false, err
 	}
-	if call.id != "" {
+	if call.named {
 		if _, taken := c.named[call.id]; taken {
-			return false, call.finish(Failed, conflict(call))
+			_, err = call.finish(Failed, conflict(call))
+			return false, err
 		}
 		c.named[call.id] = call
 	}
-	call.own(cancel)
-	c.owned[call] = struct{}{}
+	c.owned.add(call)
 	if expired || len(c.queue) > 0 || !c.fits(call) || !c.permitFree() {
 		return false, nil
 	}
@@ -205,29 +207,23 @@ func (c *Controller) charge(call *Call, sign int64) {
 	c.tokens -= sign * call.tokens
 }
 
-// release ends the ownership of an admitted call and gives its permit back, once.
-// The call is over by then; one that nobody concluded has been cancelled.
-func (c *Controller) release(call *Call) {
-	_ = call.finish(Cancelled, context.Canceled)
-	c.leave(call, true)
-}
-
+// leave ends the ownership of a call that is over, once, and gives back the permit
+// of one that has been active.
 func (c *Controller) leave(call *Call, active bool) {
 	call.cancel(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, owned := c.owned[call]; !owned {
+	if !c.owned.remove(call) {
 		return // it has left before
 	}
-	delete(c.owned, call)
-	if call.id != "" {
+	if call.named {
 		delete(c.named, call.id)
 	}
 	if active {
 		c.active--
 		c.dispatch()
 	}
-	if len(c.owned) == 0 && c.ctx.Err() != nil {
+	if c.owned.size == 0 && c.ctx.Err() != nil {
 		close(c.empty)
 	}
 }
@@ -254,10 +250,10 @@ func (c *Controller) shut(cause error) {
 		return
 	}
 	c.cancel(cause)
-	for call := range c.owned {
+	for call := range c.owned.all() {
 		call.cancel(cause)
 	}
-	if len(c.owned) == 0 {
+	if c.owned.size == 0 {
 		close(c.empty)
 	}
 }

@@ -42,6 +42,7 @@ type Runner struct {
 	hooks      Hooks
 	attemptCap time.Duration
 	log        *slog.Logger
+	start      time.Time // what the deadlines of attempts count from
 }
 
 // RunnerOption configures a [Runner].
@@ -67,7 +68,7 @@ func NewRunner(c *Controller, opts ...RunnerOption) (*Runner, error) {
 	if c == nil {
 		return nil, &ConfigError{Argument: "controller", Problem: "is missing"}
 	}
-	r := &Runner{controller: c, attemptCap: DefaultAttemptCap, log: slog.Default()}
+	r := &Runner{controller: c, attemptCap: DefaultAttemptCap, log: slog.Default(), start: time.Now()}
 	r.guard = func(ctx context.Context, _ *Call, attempt func(context.Context) error) error { return attempt(ctx) }
 	for _, opt := range opts {
 		opt(r)
@@ -87,18 +88,23 @@ func NewRunner(c *Controller, opts ...RunnerOption) (*Runner, error) {
 // ([Call.Err]): that of the provider or a hook, a typed refusal, a
 // [*DeadlineExceeded], or the original cancellation.
 func Invoke[T any](ctx context.Context, r *Runner, call *Call, attempt func(context.Context) (T, error)) (T, error) {
-	var value T
-	err := r.supervise(ctx, call, func(ctx context.Context) error {
-		return r.attempts(ctx, call, func(ctx context.Context) (err error) {
-			value, err = attempt(ctx)
-			return err
-		})
-	})
-	if err != nil || call.State() != Completed {
+	o := oneShot[T]{attempt: attempt}
+	if state, err := r.supervise(ctx, call, &o); state != Completed {
 		var none T
 		return none, err
 	}
-	return value, nil
+	return o.value, nil
+}
+
+// oneShot is work that ends with a value.
+type oneShot[T any] struct {
+	attempt func(context.Context) (T, error)
+	value   T
+}
+
+func (o *oneShot[T]) do(ctx context.Context) (err error) {
+	o.value, err = o.attempt(ctx)
+	return err
 }
 
 // errAbandoned ends the context of a stream whose consumer stopped reading.
@@ -115,36 +121,43 @@ var errAbandoned = fmt.Errorf("%w: the consumer stopped reading the stream", con
 // an error is yielded, once, and fails the call.
 func Stream[T any](ctx context.Context, r *Runner, call *Call, attempt func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		abandoned := false
-		err := r.supervise(ctx, call, func(ctx context.Context) error {
-			return r.attempts(ctx, call, func(ctx context.Context) error {
-				for chunk, err := range attempt(ctx) {
-					if err != nil {
-						return afterOutput(call, err)
-					}
-					call.enter(PhaseStream)
-					abandoned = !yield(chunk, nil)
-					// That the provider has failed stands, also for a consumer who
-					// leaves because of it.
-					if bad := streamError(chunk); bad != nil {
-						return afterOutput(call, bad)
-					}
-					if abandoned {
-						call.cancel(errAbandoned)
-						return errAbandoned
-					}
-				}
-				if ctx.Err() != nil { // a source that was told to stop has not reached its end
-					return afterOutput(call, ctx.Err())
-				}
-				return nil
-			})
-		})
-		if err != nil && !abandoned {
+		s := stream[T]{call: call, attempt: attempt, yield: yield}
+		if _, err := r.supervise(ctx, call, &s); err != nil && !s.abandoned {
 			var none T
 			yield(none, err)
 		}
 	}
+}
+
+// stream is work that passes on chunks.
+type stream[T any] struct {
+	call      *Call
+	attempt   func(context.Context) iter.Seq2[T, error]
+	yield     func(T, error) bool
+	abandoned bool // by the consumer
+}
+
+func (s *stream[T]) do(ctx context.Context) error {
+	for chunk, err := range s.attempt(ctx) {
+		if err != nil {
+			return afterOutput(s.call, err)
+		}
+		s.call.enter(PhaseStream)
+		s.abandoned = !s.yield(chunk, nil)
+		// That the provider has failed stands, also for a consumer who
+		// leaves because of it.
+		if bad := streamError(chunk); bad != nil {
+			return afterOutput(s.call, bad)
+		}
+		if s.abandoned {
+			s.call.cancel(errAbandoned)
+			return errAbandoned
+		}
+	}
+	if ctx.Err() != nil { // a source that was told to stop has not reached its end
+		return afterOutput(s.call, ctx.Err())
+	}
+	return nil
 }
 
 // streamError is what a chunk says of its provider, nil if all is well.
@@ -163,67 +176,72 @@ func afterOutput(call *Call, err error) error {
 	return &ProviderStreamError{Err: err}
 }
 
+// work is what a call is for; do makes one attempt at it.
+type work interface{ do(context.Context) error }
+
 // supervise is the one life of a call: admitted, hooks around the work, concluded,
 // released.
-func (r *Runner) supervise(ctx context.Context, call *Call, work func(context.Context) error) error {
+func (r *Runner) supervise(ctx context.Context, call *Call, w work) (State, error) {
 	if !call.claim() {
-		return conflict(call) // and nothing of the call changes
+		return "", conflict(call) // and nothing of the call changes
 	}
-	call.enter(PhaseHook)
-	if err := r.hook(ctx, r.hooks.PreCreate, call, DefaultPreCreateCap); err != nil {
-		call.conclude(ctx, err) // never owned, but over
-		return call.Err()
+	if r.hooks.PreCreate != nil {
+		call.enter(PhaseHook)
+		if err := r.hook(ctx, r.hooks.PreCreate, call, DefaultPreCreateCap); err != nil {
+			return call.conclude(ctx, err) // never owned, but over
+		}
+		call.enter(PhaseEnqueue)
 	}
 	ctx, err := r.controller.acquire(ctx, call)
 	if err != nil {
-		return err
+		return call.State(), err
 	}
-	defer r.controller.release(call)
-
-	call.enter(PhaseHook)
+	concluded := false
+	defer func() {
+		if !concluded { // something has panicked
+			_, _ = call.finish(Cancelled, context.Canceled)
+		}
+		r.controller.leave(call, true)
+	}()
 	err = r.hook(ctx, r.hooks.Pre, call, DefaultHookCap)
 	if err == nil {
-		err = work(ctx)
+		err = r.attempts(ctx, call, w)
 	}
-	if err == nil {
+	if err == nil && r.hooks.Post != nil {
 		err = r.post(ctx, call)
 	}
-	call.conclude(ctx, err)
-	return call.Err()
+	state, err := call.conclude(ctx, err)
+	concluded = true
+	return state, err
 }
 
-// attempts runs the guard around attempt, each under its cap, and keeps the phase.
-// Once output has begun no further attempt reaches the provider, whatever the
-// guard does.
-func (r *Runner) attempts(ctx context.Context, call *Call, attempt func(context.Context) error) error {
-	guard, last := r.guard, error(nil)
+// attempts runs the guard around the work's attempts, each under its cap, and
+// keeps the phase. Once output has begun no further attempt reaches the provider,
+// whatever the guard does.
+func (r *Runner) attempts(ctx context.Context, call *Call, w work) error {
+	guard := r.guard
 	if call.guard != nil {
 		guard = call.guard
 	}
-	return guard(ctx, call, func(ctx context.Context) error {
-		if err := over(ctx); err != nil {
-			return err
-		}
-		if call.Phase() == PhaseStream {
-			return last
-		}
-		call.enter(PhaseTransport)
-		last = r.attempt(ctx, attempt)
-		if last != nil && ctx.Err() == nil && call.Phase() != PhaseStream {
-			call.enter(PhaseRetryDelay)
-		}
-		return last
-	})
+	return guard(ctx, call, func(ctx context.Context) error { return r.attempt(ctx, call, w) })
 }
 
-// attempt runs under the cap, unless the caller's deadline comes first anyway.
-func (r *Runner) attempt(ctx context.Context, attempt func(context.Context) error) error {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= r.attemptCap {
-		return attempt(ctx)
+// attempt runs under the cap, or until the caller's deadline if that comes first.
+func (r *Runner) attempt(ctx context.Context, call *Call, w work) error {
+	if err := over(ctx); err != nil {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.attemptCap)
-	defer cancel()
-	return attempt(ctx)
+	s, last := call.attempt()
+	if s == nil {
+		return last
+	}
+	s.parent, s.since, s.limit = ctx, &r.start, time.Since(r.start)+r.attemptCap
+	defer s.end(nil)
+	err := w.do(s)
+	if err != nil {
+		call.failed(err, ctx.Err() != nil)
+	}
+	return err
 }
 
 func (r *Runner) post(ctx context.Context, call *Call) error {
@@ -240,6 +258,9 @@ func (r *Runner) post(ctx context.Context, call *Call) error {
 func (r *Runner) hook(ctx context.Context, hook func(context.Context, *Call) error, call *Call, limit time.Duration) error {
 	if hook == nil {
 		return nil
+	}
+	if err := over(ctx); err != nil { // it has ended while the call was admitted, say
+		return err
 	}
 	capped, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -48,6 +48,60 @@ func TestPastDeadlineStartsNothing(t *testing.T) {
 	})
 }
 
+// endsAfter is a context that ends when it has been looked at so many times: in
+// the middle of something, whatever the scheduler does.
+type endsAfter struct {
+	context.Context
+	looks int
+	done  chan struct{}
+}
+
+func (c *endsAfter) Done() <-chan struct{} { return c.done }
+
+func (c *endsAfter) Err() error {
+	if c.looks--; c.looks >= 0 {
+		return nil
+	}
+	if c.looks == -1 {
+		close(c.done)
+	}
+	return context.Canceled
+}
+
+// TestNoHookForACallThatIsOver: A12, A14, a context that ends at the moment at which
+// the call is admitted, or answered, starts no hook.
+func TestNoHookForACallThatIsOver(t *testing.T) {
+	for name, hooks := range map[string]func(func()) admission.Hooks{
+		"pre": func(run func()) admission.Hooks {
+			return admission.Hooks{Pre: func(context.Context, *admission.Call) error { run(); return nil }}
+		},
+		"post": func(run func()) admission.Hooks {
+			return admission.Hooks{Post: func(context.Context, *admission.Call) error { run(); return nil }}
+		},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			for looks := range 6 {
+				over := &endsAfter{Context: t.Context(), looks: looks, done: make(chan struct{})}
+				ran := false
+				f := newFixture(t, []admission.RunnerOption{admission.WithHooks(hooks(func() {
+					ran = true
+					require.GreaterOrEqual(t, over.looks, 0, "the call was over")
+				}))})
+				call := admission.NewCall()
+				// Admission looks once.
+				defer func() { require.False(t, name == "pre" && looks < 2 && ran) }()
+				_, err := admission.Invoke(over, f.run, call, func(context.Context) (int, error) { return 0, nil })
+				if call.State() == admission.Completed {
+					require.True(t, ran)
+					continue
+				}
+				require.ErrorIs(t, err, context.Canceled)
+				require.Equal(t, admission.Cancelled, call.State())
+			}
+		})
+	}
+}
+
 // TestPhases: A13, a deadline names the phase that it met.
 func TestPhases(t *testing.T) {
 	hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }

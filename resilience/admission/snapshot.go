@@ -1,5 +1,7 @@
 package admission
 
+import "slices"
+
 // Snapshot is what a controller looks like at one instant. It never carries a
 // payload, a header, a key, a prompt or a response.
 type Snapshot struct {
@@ -38,9 +40,5 @@ func (c *Controller) Snapshot() Snapshot {
 func (c *Controller) Owned() []*Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	calls := make([]*Call, 0, len(c.owned))
-	for call := range c.owned {
-		calls = append(calls, call)
-	}
-	return calls
+	return slices.Collect(c.owned.all())
 }

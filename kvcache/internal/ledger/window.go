@@ -33,7 +33,8 @@ type item struct {
 // Answers cost amortised constant time: the sums over the window are kept, and
 // its edge moves over each item once as time goes by.
 type Window struct {
-	items []item // ascending by at and by id
+	items []item // ascending by at and by id, the end of room
+	room  []item // empty, with all the capacity there is
 	keep  int64  // how far back from the latest item they are remembered
 	gone  int64  // the instant of the latest item that was forgotten, if some were
 	some  bool   // some were
@@ -55,6 +56,9 @@ func (w *Window) Keep(span time.Duration) { w.keep = max(w.keep, int64(span)) }
 // however wrong its clock, makes the window forget.
 func (w *Window) Add(id uint64, at, tokens int64) {
 	at = max(at, w.Latest())
+	if len(w.items) == cap(w.items) {
+		w.makeRoom()
+	}
 	w.items = append(w.items, item{id: id, at: at, tokens: tokens})
 	w.requests++
 	w.tokens += tokens
@@ -66,6 +70,17 @@ func (w *Window) Add(id uint64, at, tokens int64) {
 	}
 	w.slide(at - w.keep) // so that what is forgotten is in no sum
 	w.items, w.from = w.items[n:], w.from-n
+}
+
+// makeRoom makes items end before their capacity does: in the room of those that
+// were forgotten, unless that is too little to be worth moving the others, or so
+// much that it is to be given back; else in twice what there is.
+func (w *Window) makeRoom() {
+	n := len(w.items)
+	if forgotten := cap(w.room) - cap(w.items); forgotten < max(1, n/2) || forgotten > 8*n+64 {
+		w.room = make([]item, 0, 2*n+8)
+	}
+	w.items = append(w.room, w.items...)
 }
 
 // Latest is the instant of the last admission, or 0 before the first.
