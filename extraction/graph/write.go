@@ -19,12 +19,13 @@ const (
 	FormatMermaid = "mermaid" // Mermaid flowchart; its default settings draw at most 500 edges
 	FormatGraphML = "graphml" // XML for Gephi, yEd, Cytoscape, NetworkX
 	FormatCypher  = "cypher"  // statements for Neo4j's cypher-shell
+	FormatHTML    = "html"    // one page to look at the graph, for any browser
 )
 
 // Formats returns the formats that [Write] knows, the one for people first. CSV
 // is not among them, for it is two files: see [WriteCSV].
 func Formats() []string {
-	return []string{FormatText, FormatJSON, FormatJSONL, FormatDOT, FormatMermaid, FormatGraphML, FormatCypher}
+	return []string{FormatText, FormatJSON, FormatJSONL, FormatDOT, FormatMermaid, FormatGraphML, FormatCypher, FormatHTML}
 }
 
 // UnknownFormatError is returned for a format that is not one of [Formats].
@@ -45,6 +46,7 @@ func Write(w io.Writer, format string, g extraction.Graph) error {
 		FormatMermaid: writeMermaid,
 		FormatGraphML: writeGraphML,
 		FormatCypher:  writeCypher,
+		FormatHTML:    writeHTML,
 	}[format]
 	if !ok {
 		return &UnknownFormatError{Format: format}

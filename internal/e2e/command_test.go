@@ -46,6 +46,7 @@ func TestTryWritesEveryFormat(t *testing.T) {
 		"dot":     func(out string) { require.Contains(t, out, "digraph") },
 		"mermaid": func(out string) { require.Contains(t, out, "flowchart") },
 		"graphml": func(out string) { require.Contains(t, out, "</graphml>") },
+		"html":    func(out string) { require.Contains(t, out, "</html>") },
 		"cypher":  func(out string) { require.Contains(t, out, "UNWIND $rows") },
 	} {
 		done := command{program: "worker", args: []string{"try", "--format", format, text}}.run(t)

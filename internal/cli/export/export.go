@@ -25,7 +25,7 @@ const (
 
 // Flags are a command's flags for the graph that it prints.
 type Flags struct {
-	Format string `default:"text" enum:"text,json,jsonl,dot,mermaid,graphml,cypher,csv" help:"What to print: text (for people), json, jsonl, dot (Graphviz), mermaid, graphml (Gephi, yEd, NetworkX), cypher (Neo4j) or csv (nodes.csv and edges.csv)."`
+	Format string `default:"text" enum:"text,json,jsonl,dot,mermaid,graphml,cypher,csv,html" help:"What to print: text (for people), json, jsonl, dot (Graphviz), mermaid, graphml (Gephi, yEd, NetworkX), cypher (Neo4j), csv (nodes.csv and edges.csv) or html (one page for a browser)."`
 	Output string `placeholder:"PATH" help:"Write to this file instead of standard output, and with --format csv into this directory. Files are replaced when they are complete."`
 }
 
