@@ -18,6 +18,9 @@ const (
 	// lookShare bounds the part of the time that is spent on looking, which
 	// takes the longer the more tenants have something waiting.
 	lookShare = 20
+	// lookAgain is when the next look follows one that failed, however long that
+	// took: a server that is back must not be waited for.
+	lookAgain = 5 * time.Second
 	// laneForgotten is after how long a lane without work is forgotten.
 	laneForgotten = time.Minute
 )
@@ -41,15 +44,16 @@ func (s *lanes) keepLooking(ctx context.Context, progressed func()) {
 	for {
 		began := time.Now()
 		err := s.look(ctx)
-		took := time.Since(began)
+		wait := max(lookEvery, lookShare*time.Since(began))
 		s.alive.Store(err == nil)
 		switch {
 		case err == nil:
 			progressed()
 		case ctx.Err() == nil:
 			s.failed(err)
+			wait = min(wait, lookAgain)
 		}
-		if !sleep(ctx, time.Duration(float64(max(lookEvery, lookShare*took))*(0.8+0.4*s.rand()))) {
+		if !sleep(ctx, time.Duration(float64(wait)*(0.8+0.4*s.rand()))) {
 			return
 		}
 	}
@@ -58,6 +62,9 @@ func (s *lanes) keepLooking(ctx context.Context, progressed func()) {
 // look gives every lane a turn that has messages which this worker does not
 // have in hand.
 func (s *lanes) look(ctx context.Context) error {
+	if !s.js.Conn().IsConnected() {
+		return &storeError{"look for chunks", errDisconnected}
+	}
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	stream, err := s.js.Stream(ctx, s.names.ChunkStream())

@@ -3,6 +3,7 @@ package consumer
 import (
 	"context"
 	"runtime/debug"
+	"time"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
@@ -31,9 +32,10 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 		return "", err
 	}
 
-	started := w.cfg.Clock()
+	started, began := w.cfg.Clock(), time.Now()
 	found, err := w.extract(ctx, tenant, c)
-	shared := d.again() || w.cfg.Clock().Sub(started) > w.cfg.AckWait
+	took := time.Since(began) // whatever became of the clock meanwhile
+	shared := d.again() || took > w.cfg.AckWait
 	if err != nil {
 		// Somebody else may have had the same chunk in hand, and more luck.
 		if shared {
@@ -49,7 +51,7 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 		TenantID: tenant, DocumentID: c.DocumentID, ChunkID: c.ChunkID, Index: c.Index, Total: c.Total,
 		Title: c.Title, URI: c.URI,
 		Extraction: found, Attempts: failed + 1,
-		StartedAt: started, FinishedAt: w.cfg.Clock(), Worker: w.cfg.WorkerName,
+		StartedAt: started, FinishedAt: started.Add(took), Worker: w.cfg.WorkerName,
 	}
 	if err := w.results.store(context.WithoutCancel(ctx), before, c, result, d.meta.Timestamp); err != nil {
 		return "", err

@@ -57,7 +57,9 @@ type Config struct {
 	// Logger hears what happens; document texts are never logged. nil is silent.
 	Logger *slog.Logger
 
-	// Clock and Rand (uniform in [0,1)) are for tests; nil is the real thing.
+	// Clock and Rand (uniform in [0,1)) are for tests; nil is the real thing. The
+	// clock dates results and dead letters, and decides nothing: how long something
+	// takes or waits is measured by a clock that nobody sets.
 	Clock func() time.Time
 	Rand  func() float64
 }

@@ -65,29 +65,3 @@ func (d delivery) nak(delay time.Duration) error {
 	}
 	return d.msg.NakWithDelay(delay)
 }
-
-// keepAlive tells the server every third of ackWait that the message is being
-// worked on. The returned function stops that and waits until it has stopped: an
-// in-progress ack that came after a Nak would undo its delay.
-func (d delivery) keepAlive(ackWait time.Duration) (stop func()) {
-	quit, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		ticker := time.NewTicker(ackWait / 3)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				// An error means that the connection is gone for good; the
-				// message will be delivered again.
-				_ = d.msg.InProgress()
-			case <-quit:
-				return
-			}
-		}
-	}()
-	return func() {
-		close(quit)
-		<-stopped
-	}
-}

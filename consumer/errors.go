@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -24,6 +25,10 @@ type PausedError struct {
 func (e *PausedError) Error() string {
 	return "paused for another " + e.Left.Round(time.Millisecond).String()
 }
+
+// ErrLost is for a call whose chunk has gone to another worker, see [Lost]. To
+// whoever judges calls it is one that was cancelled.
+var ErrLost = fmt.Errorf("consumer: the chunk has gone to another worker: %w", context.Canceled)
 
 // ErrRunning: a Worker runs once at a time.
 var ErrRunning = errors.New("consumer: worker is already running")

@@ -208,11 +208,12 @@ func TestDeletedWhileRunning(t *testing.T) {
 		"consumer of documents": func(w *world) error {
 			return w.js.DeleteConsumer(w.t.Context(), w.names.DocumentStream(), w.names.DocumentConsumer())
 		},
-		"stream of chunks":   func(w *world) error { return w.js.DeleteStream(w.t.Context(), w.names.ChunkStream()) },
-		"stream of results":  func(w *world) error { return w.js.DeleteStream(w.t.Context(), w.names.ResultStream()) },
-		"stream of the dead": func(w *world) error { return w.js.DeleteStream(w.t.Context(), w.names.DeadStream()) },
-		"bucket of limits":   func(w *world) error { return w.js.DeleteKeyValue(w.t.Context(), w.names.LimitsBucket()) },
-		"bucket of pauses":   func(w *world) error { return w.js.DeleteKeyValue(w.t.Context(), w.names.PauseBucket()) },
+		"stream of chunks":    func(w *world) error { return w.js.DeleteStream(w.t.Context(), w.names.ChunkStream()) },
+		"stream of documents": func(w *world) error { return w.js.DeleteStream(w.t.Context(), w.names.DocumentStream()) },
+		"stream of results":   func(w *world) error { return w.js.DeleteStream(w.t.Context(), w.names.ResultStream()) },
+		"stream of the dead":  func(w *world) error { return w.js.DeleteStream(w.t.Context(), w.names.DeadStream()) },
+		"bucket of limits":    func(w *world) error { return w.js.DeleteKeyValue(w.t.Context(), w.names.LimitsBucket()) },
+		"bucket of pauses":    func(w *world) error { return w.js.DeleteKeyValue(w.t.Context(), w.names.PauseBucket()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

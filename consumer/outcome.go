@@ -21,6 +21,7 @@ const (
 	backoff                // a failed attempt: later, or dead if it was the last
 	dead                   // set aside with the reason
 	giveBack               // back to the queue at once
+	leave                  // to the server, which has given it to somebody else
 )
 
 // verdict is what an error comes to.

@@ -15,17 +15,21 @@ type handler func(context.Context, delivery) (outcome string, err error)
 // deliver takes one message from receipt to settlement. It never panics and
 // never leaves a message unsettled that the server would answer for.
 func (w *Worker) deliver(ctx context.Context, d delivery, ackWait time.Duration, handle handler) {
-	stop := d.keepAlive(ackWait)
+	alive := d.keepAlive(ackWait, w.js.Conn().IsConnected)
+	stop := alive.stop
 	// Settling has time of its own: it must also work when ctx has ended.
 	settling := context.WithoutCancel(ctx)
 
 	letter, condemned, err := w.attempts.condemned(settling, d)
 	if err == nil && !condemned {
-		hctx, cancel := context.WithTimeoutCause(ctx, w.cfg.ChunkDeadline, errDeadline)
+		hctx, cancel := context.WithTimeoutCause(context.WithValue(ctx, pulseKey{}, alive), w.cfg.ChunkDeadline, errDeadline)
 		outcome, err := run(hctx, d, handle)
 		v := judge(hctx, err, w.ownDelay(d.number()-1))
-		if err == nil {
+		switch {
+		case err == nil:
 			v.name = outcome
+		case alive.lost():
+			v = verdict{name: "lost", action: leave}
 		}
 		cancel()
 		w.settle(settling, d, v, err, stop)
@@ -94,6 +98,8 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 			w.chunks.offer(d.lane.token)
 		}
 		log.Info("given back, the worker is stopping")
+	case leave:
+		log.Warn("the server has not heard of this worker for longer than the ack wait, and gives the message to another", "error", wire.CleanError(cause.Error()))
 	default:
 		err = d.nak(v.delay)
 		if d.lane != nil {

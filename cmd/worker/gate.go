@@ -74,8 +74,9 @@ func (p pausing) Extract(ctx context.Context, tenant string, c extraction.Chunk)
 	return p.Extractor.Extract(ctx, tenant, c)
 }
 
-// admitting tells the consumer when the guard has let a chunk's call through. An
-// optional one, which comes before it, is not meant.
+// admitting tells the consumer when the guard has let a chunk's call through, which
+// an optional one, that comes before it, is not; and the guard when a call has failed
+// because the worker stood still.
 type admitting struct{ extraction.Provider }
 
 // Extract implements [extraction.Provider].
@@ -83,5 +84,12 @@ func (p admitting) Extract(ctx context.Context, req extraction.Request) (extract
 	if !req.Optional {
 		consumer.Admitted(ctx)
 	}
-	return p.Provider.Extract(ctx, req)
+	if consumer.Lost(ctx) { // to ask as well would only cost
+		return extraction.Completion{}, consumer.ErrLost
+	}
+	answer, err := p.Provider.Extract(ctx, req)
+	if err != nil && consumer.Lost(ctx) {
+		return answer, consumer.ErrLost
+	}
+	return answer, err
 }
