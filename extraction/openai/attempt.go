@@ -14,22 +14,23 @@ import (
 
 // attempt sends the request once.
 func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialect) (extraction.Completion, *failure) {
-	asked := d.mode
-	if len(req.Schema.JSON) == 0 {
-		asked = modeText
+	head, err := p.head(req, d)
+	if err != nil {
+		return extraction.Completion{}, &failure{other: err}
 	}
-	x := &exchange{transport: p.transport, header: p.config.Header, fields: p.fields(d, req.MaxTokens)}
+	asked := head.mode
+	x := &exchange{transport: p.transport, header: p.config.Header, head: head}
 	config := sdk.DefaultConfig(p.config.APIKey)
 	config.BaseURL = p.config.BaseURL
 	config.HTTPClient = x
 
 	attemptCtx, cancel := context.WithTimeout(ctx, p.config.Timeout)
 	defer cancel()
-	// What the library makes of the response is not used: on a decode error it
+	// The library is not asked to read the response: on a decode error its answer
 	// may be half filled, an error body with status 200 looks like an answer
 	// without choices, and the reasons of failures are lost. Everything needed is
 	// in the exchange.
-	_, err := sdk.NewClientWithConfig(config).CreateChatCompletion(attemptCtx, request(req, asked))
+	_, err = sdk.NewClientWithConfig(config).CreateChatCompletion(attemptCtx, request(req))
 
 	switch {
 	case x.succeeded() && x.err == nil:
@@ -48,7 +49,7 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 	// Nothing came, or not all of it. The caller's own context comes first: its
 	// end says nothing about the server.
 	if ended := expired(ctx); ended != nil {
-		return extraction.Completion{}, &failure{context: ended}
+		return extraction.Completion{}, &failure{other: ended}
 	}
 	return extraction.Completion{}, &failure{provider: p.unreachable(x, err, attemptCtx.Err())}
 }

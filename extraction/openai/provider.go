@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -23,6 +22,7 @@ type Provider struct {
 	redactor  redactor
 	learnt    memory
 	counts    atomic.Bool // the server has been seen to count prompt tokens honestly
+	lastHead  atomic.Pointer[head]
 }
 
 var _ extraction.Provider = (*Provider)(nil)
@@ -90,8 +90,8 @@ func (p *Provider) Extract(ctx context.Context, req extraction.Request) (extract
 		if failure == nil {
 			return completion, nil
 		}
-		if failure.context != nil {
-			return extraction.Completion{}, failure.context
+		if failure.other != nil {
+			return extraction.Completion{}, failure.other
 		}
 		next, understood := spoken.without(failure.complaint)
 		if !understood {
@@ -103,10 +103,11 @@ func (p *Provider) Extract(ctx context.Context, req extraction.Request) (extract
 	}
 }
 
-// failure is why an attempt brought no completion: exactly one of the caller's
-// context and the provider's error is set.
+// failure is why an attempt brought no completion. Either the provider's error is
+// set, or another, which says nothing about the server: the caller's context has
+// ended, or the request cannot be built.
 type failure struct {
-	context   error
+	other     error
 	provider  *extraction.ProviderError
 	complaint complaint // what the server does not support
 }
@@ -118,9 +119,6 @@ func check(req extraction.Request) error {
 	// encoding/json would quietly replace what it cannot encode.
 	if !utf8.ValidString(req.SystemPrompt) {
 		return &extraction.ArgumentError{Argument: "SystemPrompt", Reason: "is not UTF-8"}
-	}
-	if len(req.Schema.JSON) > 0 && !json.Valid(req.Schema.JSON) {
-		return &extraction.ArgumentError{Argument: "Schema", Reason: "is not JSON"}
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 
 	sdk "github.com/sashabaranov/go-openai"
@@ -9,39 +11,48 @@ import (
 	"github.com/weirkeeper/weirkeeper/extraction"
 )
 
-// placeholderModel stands in until the body is patched: the library refuses
+// placeholderModel stands in until the body is completed: the library refuses
 // requests by the look of the model's name, which says nothing about a local
 // server's models.
 const placeholderModel = "model"
 
-// request builds what the library may see. The model, the temperature (the
-// library drops a 0) and the budget's name follow in fields.
-func request(req extraction.Request, m mode) sdk.ChatCompletionRequest {
+// request builds what the library may see: the messages. Everything else is in
+// the head.
+func request(req extraction.Request) sdk.ChatCompletionRequest {
 	out := sdk.ChatCompletionRequest{Model: placeholderModel}
 	if req.SystemPrompt != "" { // the library would send a message without content
 		out.Messages = append(out.Messages, sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleSystem, Content: req.SystemPrompt})
 	}
 	out.Messages = append(out.Messages, sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleUser, Content: req.Text})
-	switch m {
-	case modeSchema:
-		out.ResponseFormat = &sdk.ChatCompletionResponseFormat{
-			Type: sdk.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &sdk.ChatCompletionResponseFormatJSONSchema{
-				Name: req.Schema.Name, Schema: req.Schema.JSON, Strict: true,
-			},
-		}
-	case modeObject:
-		out.ResponseFormat = &sdk.ChatCompletionResponseFormat{Type: sdk.ChatCompletionResponseFormatTypeJSONObject}
-	}
 	return out
 }
 
-// fields are the parts of the body that the library cannot express. A most that
-// is not 0 bounds the answer further than the configuration does.
-func (p *Provider) fields(d dialect, most int) map[string]any {
+// head is what a request's body begins with, up to the messages: the fields that
+// the library cannot express (it drops a temperature of 0), and those which
+// would be encoded anew for each request although they are always the same.
+type head struct {
+	dialect dialect
+	mode    mode
+	budget  int
+	schema  extraction.Schema
+	json    []byte // without the closing brace
+}
+
+// head returns the head of a request. The last one is kept: as a rule all
+// requests have the same.
+func (p *Provider) head(req extraction.Request, d dialect) (*head, error) {
 	budget := p.config.MaxTokens
-	if most > 0 {
-		budget = min(budget, most)
+	if req.MaxTokens > 0 {
+		budget = min(budget, req.MaxTokens)
+	}
+	if h := p.lastHead.Load(); h != nil && h.dialect == d && h.budget == budget && h.schema.Name == req.Schema.Name && bytes.Equal(h.schema.JSON, req.Schema.JSON) {
+		return h, nil
+	}
+	h := &head{dialect: d, mode: d.mode, budget: budget, schema: extraction.Schema{Name: req.Schema.Name, JSON: bytes.Clone(req.Schema.JSON)}}
+	if len(h.schema.JSON) == 0 {
+		h.mode = modeText
+	} else if !json.Valid(h.schema.JSON) {
+		return nil, &extraction.ArgumentError{Argument: "Schema", Reason: "is not JSON"}
 	}
 	fields := map[string]any{"model": p.config.Model}
 	if !d.ownTemperature {
@@ -52,22 +63,40 @@ func (p *Provider) fields(d dialect, most int) map[string]any {
 	} else {
 		fields["max_tokens"] = budget
 	}
+	switch h.mode {
+	case modeSchema:
+		fields["response_format"] = sdk.ChatCompletionResponseFormat{
+			Type: sdk.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &sdk.ChatCompletionResponseFormatJSONSchema{
+				Name: h.schema.Name, Schema: h.schema.JSON, Strict: true,
+			},
+		}
+	case modeObject:
+		fields["response_format"] = sdk.ChatCompletionResponseFormat{Type: sdk.ChatCompletionResponseFormatTypeJSONObject}
+	}
 	maps.Copy(fields, p.config.Body)
-	return fields
-}
-
-// patch sets top-level fields of a JSON object.
-func patch(body []byte, fields map[string]any) ([]byte, error) {
-	object := map[string]json.RawMessage{}
-	if err := json.Unmarshal(body, &object); err != nil {
+	encoded, err := json.Marshal(fields)
+	if err != nil {
 		return nil, err
 	}
-	for name, value := range fields {
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		object[name] = raw
+	h.json = bytes.TrimSuffix(encoded, []byte("}"))
+	p.lastHead.Store(h)
+	return h, nil
+}
+
+// libraryHead is what the library's body begins with, and what the head
+// replaces.
+const libraryHead = `{"model":"` + placeholderModel + `"`
+
+var errLibraryHead = errors.New("the library's request does not begin with the model")
+
+// complete puts the head in front of the library's messages. No field is in
+// both: the library sends what it is given, which is nothing but messages.
+func (h *head) complete(body []byte) ([]byte, error) {
+	messages, ok := bytes.CutPrefix(body, []byte(libraryHead))
+	if !ok {
+		return nil, errLibraryHead
 	}
-	return json.Marshal(object)
+	out := make([]byte, 0, len(h.json)+len(messages))
+	return append(append(out, h.json...), messages...), nil
 }
