@@ -30,7 +30,7 @@ type lanes struct {
 	failed   func(error)
 
 	slots   chan struct{} // one element per slot in use
-	working sync.WaitGroup
+	working *crew
 	inHand  atomic.Int64
 	alive   atomic.Bool  // the stream answers
 	crowded atomic.Bool  // the stream has many consumers

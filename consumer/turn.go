@@ -235,7 +235,7 @@ func (s *lanes) start(work context.Context, l *lane, d delivery) {
 	l.held++
 	s.mu.Unlock()
 	ackWait := l.ackWait
-	s.working.Go(func() {
+	s.working.start(func() {
 		defer s.freeSlots(1)
 		defer s.inHand.Add(-1)
 		defer entered()

@@ -76,7 +76,7 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 		handle: func(ctx context.Context, d delivery, ackWait time.Duration) {
 			w.deliver(ctx, d, ackWait, w.handleChunk)
 		},
-		slots: make(chan struct{}, cfg.Concurrency), all: map[string]*lane{}, changed: make(chan struct{}, 1),
+		slots: make(chan struct{}, cfg.Concurrency), working: newCrew(), all: map[string]*lane{}, changed: make(chan struct{}, 1),
 	}
 	w.chunks.pace.Store(int64(time.Second)) // until it is known
 	w.documents = newPuller("documents", documentSlots, func(ctx context.Context, d delivery, ackWait time.Duration) {
@@ -142,7 +142,8 @@ func (w *Worker) drain(loops *sync.WaitGroup, giveUp context.CancelCauseFunc) {
 	done := make(chan struct{})
 	go func() {
 		loops.Wait() // nothing is started after this
-		w.chunks.working.Wait()
+		w.chunks.working.wait()
+		w.chunks.working.dismiss()
 		w.documents.working.Wait()
 		close(done)
 	}()
