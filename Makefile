@@ -39,7 +39,7 @@ eval: ## score the built-in provider on the sample in the repository (ARGS="-pro
 
 .PHONY: bench
 bench: ## ratios against the named baselines, in one run
-	cd bench && $(GO) run ./stack && $(GO) run ./admission
+	cd bench && $(GO) run ./fleet && $(GO) run ./stack && $(GO) run ./admission
 
 .PHONY: chaos
 chaos: ## kill, stop and starve a fleet of real processes and check its promises from outside, beside the literal design (ARGS="-short -run kills")
