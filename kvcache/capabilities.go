@@ -88,9 +88,10 @@ type Ask struct {
 
 	// Waiter, if not empty, names who will come back after a refusal. Each
 	// waiter is then told an instant of its own, behind those who were refused
-	// before it, and hears the same instant again when it asks early. Slots
-	// are advice: they are kept by the process that gave them, take nothing
-	// from the window and end when their instant is reached.
+	// before it, and hears the same instant again when it asks early. All who
+	// share the store stand in one line, so the same name is the same waiter in
+	// every process. Slots are advice: they take nothing from the window and end
+	// when their instant is reached.
 	Waiter string
 }
 

@@ -2,7 +2,8 @@ package hardened
 
 import (
 	"context"
-	"hash/maphash"
+	"hash/fnv"
+	"io"
 	"strconv"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
@@ -37,7 +38,7 @@ func WithOperation(name string) Option {
 // and comes back finds the place that it was promised; an optional request is
 // promised none, see [resilience.AsOptional].
 func New(p extraction.Provider, g *resilience.Guard, opts ...Option) extraction.Provider {
-	h := &provider{next: p, guard: g, estimate: EstimateTokens, operation: p.Model(), seed: maphash.MakeSeed()}
+	h := &provider{next: p, guard: g, estimate: EstimateTokens, operation: p.Model()}
 	for _, opt := range opts {
 		opt(h)
 	}
@@ -50,7 +51,6 @@ type provider struct {
 	estimate  func(extraction.Request) int64
 	operation string
 	runner    *admission.Runner
-	seed      maphash.Seed // for naming texts
 }
 
 // Extract implements [extraction.Provider].
@@ -62,7 +62,7 @@ func (p *provider) Extract(ctx context.Context, req extraction.Request) (extract
 		Optional:  req.Optional,
 	}
 	if !req.Optional {
-		call.Waiter = strconv.FormatUint(maphash.String(p.seed, req.Text), 36)
+		call.Waiter = nameOf(req.Text)
 	}
 	if p.runner != nil {
 		return p.admitted(ctx, call, req)
@@ -77,6 +77,14 @@ func (p *provider) Extract(ctx context.Context, req extraction.Request) (extract
 		return extraction.Completion{}, err
 	}
 	return answer, nil
+}
+
+// nameOf is what a text is called while it waits: the same in every process, since a
+// chunk that is refused here may come back elsewhere.
+func nameOf(text string) string {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, text) // never fails
+	return strconv.FormatUint(h.Sum64(), 36)
 }
 
 func used(answer extraction.Completion) int64 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/consumer/hardened"
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
@@ -228,4 +229,31 @@ func TestR36OptionalCallsAreLimitedAndCounted(t *testing.T) {
 	var open *resilience.CircuitOpen
 	require.ErrorAs(t, optional(), &open)
 	require.ErrorAs(t, b.extract("acme"), &open)
+}
+
+// TestR19TextsAreTheSameWaitersEverywhere: a chunk that was refused by one worker and
+// comes back to another still has its place.
+func TestR19TextsAreTheSameWaitersEverywhere(t *testing.T) {
+	now := time.Now()
+	cache := kvcache.NewMemory(kvcache.WithClock(func() time.Time { return now }))
+	var workers []extraction.Provider
+	for range 2 {
+		limiter, err := resilience.NewLimiter(resilience.LimiterConfig{Cache: cache, Limits: resilience.Limits{Requests: 1}})
+		require.NoError(t, err)
+		guard, err := resilience.NewGuard(resilience.GuardConfig{Limiter: limiter, Classify: hardened.Classify})
+		require.NoError(t, err)
+		workers = append(workers, hardened.New(&scripted{results: []error{nil}}, guard))
+	}
+	refused := func(worker int, text string) time.Duration {
+		_, err := workers[worker].Extract(t.Context(), extraction.Request{Tenant: "acme", Text: text})
+		var limit *resilience.RateLimitExceeded
+		require.ErrorAs(t, err, &limit)
+		return limit.RetryAfter
+	}
+	_, err := workers[0].Extract(t.Context(), extraction.Request{Tenant: "acme", Text: "Ada"})
+	require.NoError(t, err)
+	require.Equal(t, time.Minute, refused(0, "Grace"))
+	require.Equal(t, 2*time.Minute, refused(1, "Alan"))
+	require.Equal(t, time.Minute, refused(1, "Grace"))
+	require.Equal(t, 3*time.Minute, refused(0, "Edsger"))
 }

@@ -51,6 +51,17 @@
 //	back 57.0      the first take of entry 57 is given back
 //	used 57.1 90   the second take of entry 57 has really used 90 tokens
 //	cool 30s       refuse everything for 30 s
+//	wait 1x9k 120 1m0s 10 0
+//	               1x9k, a hash of a [kvcache.Ask]'s Waiter, was refused 120 tokens
+//	               of a window of 1m with 10 requests and any number of tokens, and
+//	               gets in line
+//
+// So the line of those who wait is the same in every process, and each of them has
+// an instant of its own. It costs a waiter one line of an entry, shared with whoever
+// else of its process has something to say; asking again costs nothing. If that entry
+// cannot be written, or the line is full (8,192), the instant is the process's own.
+// In the moments in which takes that did not fit are in the log and not yet given back,
+// slots come out later than need be, and closer to each other.
 //
 // No clock but the server's has a say in what is admitted; the local one tells
 // when to ask again. A window is counted one percent wider than asked for (at

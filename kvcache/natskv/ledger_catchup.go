@@ -41,11 +41,7 @@ func (t *tail) advance(seq uint64, stamp int64, body []byte) {
 			t.window.Refund(n.id)
 		}
 	}
-	for _, n := range e.notes {
-		if n.kind == cool {
-			t.line.Clear()
-		}
-	}
+	t.lineUp(e, stamp)
 	t.seen = seq
 	t.wake()
 }

@@ -16,6 +16,9 @@ import (
 //	back 57.0          take 0 of entry 57 did not fit, or its caller has left
 //	used 57.1 90       take 1 of entry 57 has really used 90 tokens
 //	cool 30s           refuse everything for 30 s from this entry's stamp
+//	wait 1x9k 120 1m0s 10 0
+//	                   1x9k, who was refused 120 tokens of a window of 1m with 10
+//	                   requests and any number of tokens, stands in line
 //
 // Takes are numbered from 0 within their entry; together with the entry's
 // sequence that is the id of an admission. A line that is none of these says
@@ -29,8 +32,10 @@ type entry struct {
 type note struct {
 	kind   noteKind
 	id     uint64        // of back and used
-	tokens int64         // of used
+	tokens int64         // of used and wait
 	span   time.Duration // of cool
+	waiter string        // of wait, see waiterName
+	quota  kvcache.Quota // of wait
 }
 
 type noteKind string
@@ -39,6 +44,7 @@ const (
 	back noteKind = "back"
 	used noteKind = "used"
 	cool noteKind = "cool"
+	wait noteKind = "wait"
 )
 
 // maxTakes bounds the takes of one entry, so that sequence and number fit one
@@ -64,6 +70,8 @@ func (e entry) encode() []byte {
 			b = fmt.Appendf(b, "used %d.%d %d\n", seq, number, n.tokens)
 		case cool:
 			b = fmt.Appendf(b, "cool %s\n", n.span)
+		case wait:
+			b = fmt.Appendf(b, "wait %s %d %s %d %d\n", n.waiter, n.tokens, n.quota.Window, n.quota.Requests, n.quota.Tokens)
 		}
 	}
 	return b
@@ -93,9 +101,27 @@ func decodeEntry(body []byte) entry {
 			if span, err := time.ParseDuration(string(rest)); err == nil && span > 0 && span <= kvcache.MaxWindow {
 				e.notes = append(e.notes, note{kind: cool, span: span})
 			}
+		case wait:
+			if n, ok := decodeWait(rest); ok {
+				e.notes = append(e.notes, n)
+			}
 		}
 	}
 	return e
+}
+
+func decodeWait(b []byte) (note, bool) {
+	words := bytes.Split(b, []byte(" "))
+	if len(words) != 5 || len(words[0]) == 0 || len(words[0]) > maxWaiterName {
+		return note{}, false
+	}
+	tokens, ok := decodeTokens(words[1])
+	window, err := time.ParseDuration(string(words[2]))
+	requests, err2 := strconv.ParseInt(string(words[3]), 10, 64)
+	limit, err3 := strconv.ParseInt(string(words[4]), 10, 64)
+	n := note{kind: wait, waiter: string(words[0]), tokens: tokens, quota: kvcache.Quota{Window: window, Requests: requests, Tokens: limit}}
+	ask := kvcache.Ask{Quota: n.quota, Tokens: tokens}
+	return n, ok && err == nil && err2 == nil && err3 == nil && ask.Check() == nil
 }
 
 func decodeTokens(b []byte) (int64, bool) {

@@ -19,11 +19,16 @@ func anyEntry(t *rapid.T) entry {
 	return entry{
 		takes: rapid.SliceOfN(tokens, 0, maxTakes).Draw(t, "takes"),
 		notes: rapid.SliceOf(rapid.Custom(func(t *rapid.T) note {
-			switch kind := rapid.SampledFrom([]noteKind{back, used, cool}).Draw(t, "kind"); kind {
+			switch kind := rapid.SampledFrom([]noteKind{back, used, cool, wait}).Draw(t, "kind"); kind {
 			case back:
 				return note{kind: kind, id: id.Draw(t, "id")}
 			case used:
 				return note{kind: kind, id: id.Draw(t, "id"), tokens: tokens.Draw(t, "tokens")}
+			case wait:
+				n := note{kind: kind, waiter: waiterName(rapid.StringN(1, 40, -1).Draw(t, "waiter")), tokens: tokens.Draw(t, "tokens")}
+				n.quota = kvcache.Quota{Window: time.Duration(rapid.Int64Range(1, int64(kvcache.MaxWindow)).Draw(t, "window")),
+					Requests: rapid.Int64Min(0).Draw(t, "requests"), Tokens: rapid.SampledFrom([]int64{0, kvcache.MaxTokens}).Draw(t, "limit")}
+				return n
 			default:
 				return note{kind: kind, span: time.Duration(rapid.Int64Range(1, int64(kvcache.MaxWindow)).Draw(t, "span"))}
 			}
@@ -43,15 +48,17 @@ func TestEntryReadsBackAsWritten(t *testing.T) {
 // The layout is documented, so that a person can read a log.
 func TestEntryIsText(t *testing.T) {
 	e := entry{takes: []int64{120, 0}, notes: []note{
-		{kind: back, id: takeID(57, 0)}, {kind: used, id: takeID(57, 1), tokens: 90}, {kind: cool, span: 30 * time.Second}}}
-	require.Equal(t, "take 120\ntake 0\nback 57.0\nused 57.1 90\ncool 30s\n", string(e.encode()))
+		{kind: back, id: takeID(57, 0)}, {kind: used, id: takeID(57, 1), tokens: 90}, {kind: cool, span: 30 * time.Second},
+		{kind: wait, waiter: "1x9k", tokens: 120, quota: kvcache.Quota{Window: time.Minute, Requests: 10}}}}
+	require.Equal(t, "take 120\ntake 0\nback 57.0\nused 57.1 90\ncool 30s\nwait 1x9k 120 1m0s 10 0\n", string(e.encode()))
 }
 
 // What makes no sense says nothing, and takes nothing.
 func TestEntryIgnoresWhatMakesNoSense(t *testing.T) {
 	for _, line := range []string{"", "take", "take x", "take -1", "take 1.5", "take 99999999999999999999", "TAKE 1", "take 1 1",
 		"back", "back 1", "back 1.1024", "back .1", "back -1.0", "used 1.0", "used 1.0 -1", "used x 1", "cool", "cool 5", "cool -5s",
-		"cool 0s", "cool 100000h", "drink 1"} {
+		"cool 0s", "cool 100000h", "drink 1", "wait", "wait a", "wait a 1 1m 10", "wait a 1 1m 10 0 0", "wait  1 1m 10 0",
+		"wait a -1 1m 10 0", "wait a 1 0s 10 0", "wait a 1 1m -1 0", "wait a 9 1m 10 8", "wait abcdefghijklmn 1 1m 10 0"} {
 		got := decodeEntry([]byte(line + "\n"))
 		require.Empty(t, got.takes, line)
 		require.Empty(t, got.notes, line)
@@ -60,7 +67,7 @@ func TestEntryIgnoresWhatMakesNoSense(t *testing.T) {
 }
 
 func FuzzDecodeEntry(f *testing.F) {
-	f.Add([]byte("take 120\ntake 0\nback 57.0\nused 57.1 90\ncool 30s\n"))
+	f.Add([]byte("take 120\ntake 0\nback 57.0\nused 57.1 90\ncool 30s\nwait 1x9k 120 1m0s 10 0\n"))
 	f.Add([]byte("take 9223372036854775807\nback 18446744073709551615.0\ncool 999999h"))
 	f.Add([]byte("\n\n take 1\r\nused 1.0 1 1"))
 	f.Fuzz(func(t *testing.T, body []byte) {

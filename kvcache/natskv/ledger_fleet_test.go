@@ -47,7 +47,7 @@ func TestLedgerFleetMember(t *testing.T) {
 	for i := range 8 {
 		callers.Go(func() {
 			for ctx.Err() == nil {
-				a, err := c.Admit(ctx, "tenant", kvcache.Ask{Quota: fleetQuota, Waiter: strconv.Itoa(i)})
+				a, err := c.Admit(ctx, "tenant", kvcache.Ask{Quota: fleetQuota, Waiter: fmt.Sprint(os.Getpid(), i)})
 				switch {
 				case err != nil && ctx.Err() == nil:
 					t.Error(err)

@@ -77,6 +77,13 @@ func (s *simServer) add(name string, body []byte, ttl time.Duration) uint64 {
 	return e.seq
 }
 
+// appended is how many entries were ever added.
+func (s *simServer) appended() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.entries)
+}
+
 // simFeed brings entries to one follower: in order, late, and not all of them.
 type simFeed struct {
 	c     *simClient
@@ -127,6 +134,16 @@ func (c *simClient) happens(percent int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.rng.IntN(100) < percent
+}
+
+// waiter is who asks: half of them will come back, and a few are the same.
+func (c *simClient) waiter() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.rng.IntN(40); n < 20 {
+		return fmt.Sprint(n)
+	}
+	return ""
 }
 
 func (c *simClient) latency() time.Duration {
@@ -268,5 +285,5 @@ func (c *simClient) follow(name string, hear func(uint64, int64, uint64, []byte)
 func (c *simClient) admit(ctx context.Context, q kvcache.Quota, tokens int64, patience time.Duration) (kvcache.Admission, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return c.book.admit(ctx, simKey, kvcache.Ask{Quota: q, Tokens: tokens})
+	return c.book.admit(ctx, simKey, kvcache.Ask{Quota: q, Tokens: tokens, Waiter: c.waiter()})
 }

@@ -55,9 +55,7 @@ func (t *tail) spare(ask kvcache.Ask) (kvcache.Admission, bool) {
 	}
 	id := s.ids[0]
 	s.ids = s.ids[1:]
-	if waiter != "" {
-		t.line.Leave(waiter)
-	}
+	t.leaveLine(waiter)
 	return kvcache.Admission{Admitted: true, ID: id}, true
 }
 

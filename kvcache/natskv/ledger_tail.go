@@ -68,21 +68,16 @@ func (t *tail) admit(ctx context.Context, ask kvcache.Ask) (kvcache.Admission, e
 		return a, nil
 	}
 	if !t.window.Fits(t.now(), q, ask.Tokens) {
-		defer t.mu.Unlock()
-		return t.refusal(ask), nil
+		if a, ok := t.refusal(ask); ok {
+			t.mu.Unlock()
+			return a, nil
+		}
 	}
 	t.mu.Unlock()
 	if q.Unlimited() {
 		return kvcache.Admission{Admitted: true}, nil
 	}
 	return t.submit(ctx, &call{ask: ask})
-}
-
-// refusal tells when to ask again. Called with the lock held.
-func (t *tail) refusal(ask kvcache.Ask) kvcache.Admission {
-	now := t.now()
-	at := t.line.Slot(&t.window, now, padded(ask.Quota), ask.Tokens, ask.Waiter)
-	return kvcache.Admission{RetryAfter: time.Duration(max(1, at-now))}
 }
 
 // widen makes the tail remember span. What it has forgotten of it, it reads
@@ -206,7 +201,13 @@ func (t *tail) next(failed bool) (calls []*call, e entry, ttl time.Duration) {
 			continue
 		}
 		if !t.window.Fits(now, q, c.ask.Tokens) {
-			c.done <- answer{Admission: t.refusal(c.ask)}
+			if a, ok := t.refusal(c.ask); ok {
+				c.done <- answer{Admission: a}
+				continue
+			}
+			c.note = waiting(c.ask)
+			calls, e.notes = append(calls, c), append(e.notes, c.note)
+			ttl = max(ttl, q.Window)
 			continue
 		}
 		held, heldTokens := t.window.Held(now, q.Window)
@@ -223,6 +224,11 @@ func (t *tail) next(failed bool) (calls []*call, e entry, ttl time.Duration) {
 	e.takes = t.claim(calls, e.takes, now)
 	if len(t.backs) > 0 && (!failed || len(calls) > 0) {
 		e.notes, t.backs = append(e.notes, t.backs...), nil
+		for _, c := range t.owed {
+			if _, ok := t.refusal(c.ask); !ok && !c.left {
+				e.notes = append(e.notes, waiting(c.ask))
+			}
+		}
 		calls, t.owed = append(calls, t.owed...), nil
 		ttl = max(ttl, t.keep)
 	}
@@ -246,8 +252,8 @@ func (t *tail) settle(calls []*call, e entry, seq uint64, began int64, err error
 	}
 	for _, c := range calls {
 		switch {
-		case c.owed:
-			c.done <- answer{Admission: t.refusal(c.ask)}
+		case c.owed, c.note.kind == wait:
+			c.done <- answer{Admission: t.placed(c.ask)}
 			continue
 		case c.note.kind != "" && seq > 0: // it is in the log
 			c.done <- answer{}
@@ -281,9 +287,7 @@ func (t *tail) judge(c *call, id uint64, began int64) {
 		t.owed = append(t.owed, c)
 		return
 	}
-	if c.ask.Waiter != "" {
-		t.line.Leave(c.ask.Waiter)
-	}
+	t.leaveLine(c.ask.Waiter)
 	c.done <- answer{Admission: kvcache.Admission{Admitted: true, ID: id}}
 }
 

@@ -108,10 +108,7 @@ func (l *ledgerTurns) next() *natskv.Cache {
 }
 
 func (l *ledgerTurns) Admit(ctx context.Context, key string, ask kvcache.Ask) (kvcache.Admission, error) {
-	c := l.Cache // slots are kept by the process that gave them
-	if ask.Waiter == "" {
-		c = l.next()
-	}
+	c := l.next()
 	// A process may refuse by what it knew a moment ago.
 	if _, err := c.Peek(ctx, key, perMinute(1)); err != nil {
 		return kvcache.Admission{}, err

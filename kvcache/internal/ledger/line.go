@@ -32,13 +32,10 @@ func (l *Line) Slot(w *Window, now int64, q Quota, tokens int64, waiter string) 
 	if waiter == "" {
 		return soonest
 	}
-	l.forget(now)
-	if at, ok := l.places[waiter]; ok {
-		if at >= soonest {
-			return at
-		}
-		l.Leave(waiter)
+	if at, ok := l.kept(soonest, now, waiter); ok {
+		return at
 	}
+	l.Leave(waiter)
 	at := w.opensBehind(l.slots, l.tokens, now, q, tokens)
 	if len(l.slots) < maxSlots {
 		if l.places == nil {
@@ -50,6 +47,21 @@ func (l *Line) Slot(w *Window, now int64, q Quota, tokens int64, waiter string) 
 	}
 	return at
 }
+
+// Kept returns the slot that waiter has been given, if it still has one that
+// is not too early by now.
+func (l *Line) Kept(w *Window, now int64, q Quota, tokens int64, waiter string) (at int64, ok bool) {
+	return l.kept(w.Opens(now, q, tokens), now, waiter)
+}
+
+func (l *Line) kept(soonest, now int64, waiter string) (int64, bool) {
+	l.forget(now)
+	at, ok := l.places[waiter]
+	return at, ok && at >= soonest
+}
+
+// Full reports whether no further slot is kept.
+func (l *Line) Full() bool { return len(l.slots) >= maxSlots }
 
 // Leave gives up the slot of waiter: it was admitted.
 func (l *Line) Leave(waiter string) {
