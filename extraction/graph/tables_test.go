@@ -168,6 +168,7 @@ func FuzzTables(f *testing.F) {
 		f.Add(h, "type")
 		f.Add("name", h)
 	}
+	f.Add("\x85\x85", "0")
 	f.Fuzz(func(t *testing.T, name, typ string) {
 		g := one(name, typ)
 		read := readGraphML(t, write(t, "graphml", g))

@@ -164,7 +164,7 @@ class QuadTree {
       if (mass[cell] === 0 || body[cell] === n) continue;
       const dx = x[n] - sumX[cell] / mass[cell], dy = y[n] - sumY[cell] / mass[cell];
       const square = dx * dx + dy * dy;
-      if (kids[cell] !== 0 && size[cell] * size[cell] > square * 0.8) {
+      if (kids[cell] !== 0 && size[cell] * size[cell] > square * 1.2) {
         for (let i = 0; i < 4; i++) stack[depth++] = kids[cell] + i;
         continue;
       }

@@ -57,4 +57,10 @@ graph.relationships.forEach((r, i) => {
   degree[r.target]++;
   touching[r.target].push(i);
 });
-const documentName = (d) => graph.documents[d].title || graph.documents[d].id;
+
+// A document goes by its title; by its id too if others have the same title.
+const titled = new Map(tally(graph.documents.map((d) => d.title || d.id)));
+function documentName(at) {
+  const { id, title } = graph.documents[at];
+  return title && titled.get(title) > 1 ? title + " (" + id + ")" : title || id;
+}
