@@ -74,7 +74,7 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	return &engine{worker, breaker, limiter, line, paused, follow(worker.Recheck, config.Logger, granted, paused)}, nil
+	return &engine{worker, breaker, limiter, line, paused, followOperators(worker.Recheck, config.Logger, granted, paused)}, nil
 }
 
 // newAdmission makes the line of this process: as many calls at a time as there

@@ -12,10 +12,10 @@ type follower interface {
 	Run(ctx context.Context, changed func())
 }
 
-// follow reads what operators have granted to single tenants and what they have
+// followOperators reads what operators have granted to single tenants and what they have
 // paused, so that the first chunk already finds it, and keeps to it until the
 // function that it returns is called. changed hears of every change.
-func follow(changed func(), logger *slog.Logger, followers ...follower) (stop func()) {
+func followOperators(changed func(), logger *slog.Logger, followers ...follower) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var following sync.WaitGroup
 	for _, f := range followers {

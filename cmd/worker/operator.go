@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -9,6 +10,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
 )
 
 // operatorFlags are in every command that looks at a fleet, or steers it.
@@ -46,3 +48,15 @@ func (f operatorFlags) open(ctx context.Context, streams cli.Streams) (*session,
 }
 
 func (s *session) close() { s.conn.Close() }
+
+// read returns all entries of a bucket that operators write.
+func (s *session) read(ctx context.Context, bucket string) (reading follow.Reading, exists bool, err error) {
+	exists, err = wire.BucketExists(ctx, s.js, bucket)
+	if err != nil || !exists {
+		return reading, exists, err
+	}
+	if reading, err = follow.NewBucket(s.js, bucket).Look(ctx); err != nil {
+		err = fmt.Errorf("bucket %s: %w", bucket, err)
+	}
+	return reading, true, err
+}

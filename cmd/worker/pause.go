@@ -13,6 +13,7 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
 	"github.com/weirkeeper/weirkeeper/internal/wire/pauses"
 )
 
@@ -110,11 +111,7 @@ func (c *pauseCommand) list(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer book.close()
-	all, err := book.read(ctx)
-	if err != nil {
-		return err
-	}
-	return printPauses(streams.Out, all, c.JSON)
+	return printPauses(streams.Out, book.paused(), c.JSON)
 }
 
 type resumeCommand struct {
@@ -138,12 +135,8 @@ func (c *resumeCommand) Run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer book.close()
-	all, err := book.read(ctx)
-	if err != nil {
-		return err
-	}
 	ended, left := []shownPause{}, []shownPause{}
-	for _, p := range all {
+	for _, p := range book.paused() {
 		if p.key == target.Key() {
 			ended = append(ended, p)
 		} else if p.Problem == "" {
@@ -175,7 +168,8 @@ func targetShown(p pauses.Pause) string {
 type pauseBook struct {
 	session *session
 	bucket  jetstream.KeyValue // nil if there is none
-	now     time.Time          // by the server's clock
+	entries []follow.Entry
+	now     time.Time // by the server's clock
 }
 
 // shownPause is an entry of the bucket, as it is printed.
@@ -185,7 +179,7 @@ type shownPause struct {
 	key     string
 }
 
-// pauses opens the bucket; one that is missing is made only if it has to be
+// pauses reads the bucket; one that is missing is made only if it has to be
 // written to.
 func (f operatorFlags) pauses(ctx context.Context, streams cli.Streams, write bool) (*pauseBook, error) {
 	s, err := f.open(ctx, streams)
@@ -207,20 +201,13 @@ func (b *pauseBook) open(ctx context.Context, write bool) error {
 			return err
 		}
 	}
-	exists, err := wire.BucketExists(ctx, js, names.PauseBucket())
+	reading, exists, err := b.session.read(ctx, names.PauseBucket())
 	if err != nil || !exists {
 		return err
 	}
+	b.entries, b.now = reading.Entries, reading.Now
 	if b.bucket, err = js.KeyValue(ctx, names.PauseBucket()); err != nil {
 		return b.failed(err)
-	}
-	status, err := b.bucket.Status(ctx)
-	if err != nil {
-		return b.failed(err)
-	}
-	b.now = time.Now()
-	if s, ok := status.(*jetstream.KeyValueBucketStatus); ok && !s.StreamInfo().TimeStamp.IsZero() {
-		b.now = s.StreamInfo().TimeStamp
 	}
 	return nil
 }
@@ -231,40 +218,26 @@ func (b *pauseBook) failed(err error) error {
 	return fmt.Errorf("bucket %s: %w", b.session.names.PauseBucket(), err)
 }
 
-// read returns what is paused, that of the fleet first, and after it what nobody
+// paused returns what is paused, that of the fleet first, and after it what nobody
 // can make sense of.
-func (b *pauseBook) read(ctx context.Context) ([]shownPause, error) {
+func (b *pauseBook) paused() []shownPause {
 	good, bad := []shownPause{}, []shownPause{}
-	if b.bucket == nil {
-		return good, nil
-	}
-	keys, err := b.bucket.Keys(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
-		return nil, b.failed(err)
-	}
-	for _, key := range keys {
-		got, err := b.bucket.Get(ctx, key)
-		if errors.Is(err, jetstream.ErrKeyNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, b.failed(err)
-		}
-		p, err := pauses.Parse(key, got.Value(), got.Created())
+	for _, got := range b.entries {
+		p, err := pauses.Parse(got.Key, got.Value, got.Created)
 		switch {
 		case err != nil:
 			if p == (pauses.Pause{}) {
-				p.Tenant = key
+				p.Tenant = got.Key
 			}
-			bad = append(bad, shownPause{p, wire.CleanError(err.Error()), key})
+			bad = append(bad, shownPause{p, wire.CleanError(err.Error()), got.Key})
 		case p.Until.After(b.now):
-			good = append(good, shownPause{p, "", key})
+			good = append(good, shownPause{p, "", got.Key})
 		}
 	}
 	byPause := func(a, b shownPause) int { return pauses.Compare(a.Pause, b.Pause) }
 	slices.SortFunc(good, byPause)
 	slices.SortFunc(bad, byPause)
-	return append(good, bad...), nil
+	return append(good, bad...)
 }
 
 func printPauses(out io.Writer, all []shownPause, asJSON bool) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,10 +12,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
 	"github.com/weirkeeper/weirkeeper/internal/wire/limits"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
@@ -166,34 +166,15 @@ func (c *limitsUnsetCommand) Run(ctx context.Context, streams cli.Streams) error
 // readLimits returns the entries of the bucket, or that of one tenant, sorted.
 func readLimits(ctx context.Context, s *session, tenant string) ([]shownLimits, error) {
 	all := []shownLimits{}
-	exists, err := wire.BucketExists(ctx, s.js, s.names.LimitsBucket())
-	if err != nil || !exists {
-		return all, err
-	}
-	failed := func(err error) ([]shownLimits, error) {
-		return nil, fmt.Errorf("bucket %s: %w", s.names.LimitsBucket(), err)
-	}
-	bucket, err := s.js.KeyValue(ctx, s.names.LimitsBucket())
+	reading, _, err := s.read(ctx, s.names.LimitsBucket())
 	if err != nil {
-		return failed(err)
+		return nil, err
 	}
-	keys := []string{wire.EncodeToken(tenant)}
-	if tenant == "" {
-		keys, err = bucket.Keys(ctx)
-		if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
-			return failed(err)
+	slices.SortFunc(reading.Entries, func(a, b follow.Entry) int { return cmp.Compare(a.Key, b.Key) })
+	for _, got := range reading.Entries {
+		if tenant == "" || got.Key == wire.EncodeToken(tenant) {
+			all = append(all, decodeLimits(got.Key, got.Value))
 		}
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		got, err := bucket.Get(ctx, key)
-		if errors.Is(err, jetstream.ErrKeyNotFound) {
-			continue
-		}
-		if err != nil {
-			return failed(err)
-		}
-		all = append(all, decodeLimits(key, got.Value()))
 	}
 	return all, nil
 }

@@ -73,6 +73,11 @@ func (n Names) rights(api, probe string) []*nats.Msg {
 		broken("STREAM.INFO." + stream)
 		broken("STREAM.CREATE." + stream)
 	}
+	for _, bucket := range n.OperatorBuckets() { // workers read them whole
+		reader := "KV_" + bucket.Bucket + "." + probe
+		broken("CONSUMER.CREATE." + reader + ".$KV." + bucket.Bucket + ".>")
+		broken("CONSUMER.MSG.NEXT." + reader)
+	}
 	lane := n.ChunkStream() + "." + n.Lane(EncodeToken(probe))
 	broken("CONSUMER.CREATE." + lane + "." + n.ChunkSubject(probe))
 	broken("CONSUMER.INFO." + lane)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -17,7 +18,9 @@ const (
 	// rereadEvery finds entries that the server has removed without a trace.
 	rereadEvery = time.Minute
 
-	timeout = 5 * time.Second
+	timeout     = 5 * time.Second
+	readTimeout = 30 * time.Second // of all entries
+	readBatch   = 1000             // messages per pull
 )
 
 // Bucket is one bucket, as it was read last. It is not for concurrent use.
@@ -45,7 +48,7 @@ type Reading struct {
 	// it holds what it held at the look before.
 	Fresh bool
 	// Entries of a fresh reading; a bucket that does not exist has none.
-	Entries []jetstream.KeyValueEntry
+	Entries []Entry
 	// Now is the time by the server's clock, or by this machine's if the server
 	// did not say, as of a bucket that is missing.
 	Now time.Time
@@ -54,9 +57,9 @@ type Reading struct {
 // Look reads the bucket if it has changed. After an error it is read again by the
 // next look that succeeds.
 func (b *Bucket) Look(ctx context.Context) (Reading, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	asking, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	stream, err := b.js.Stream(ctx, "KV_"+b.name)
+	stream, err := b.js.Stream(asking, "KV_"+b.name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		b.seen = mark{}
 		return Reading{Fresh: true, Now: time.Now()}, nil
@@ -73,39 +76,62 @@ func (b *Bucket) Look(ctx context.Context) (Reading, error) {
 	if now == b.seen && time.Since(b.readAt) < rereadEvery {
 		return reading, nil
 	}
-	if reading.Entries, err = b.read(ctx); err != nil {
+	if reading.Entries, err = b.read(ctx, stream); err != nil {
 		return Reading{}, err
 	}
 	reading.Fresh, b.seen, b.readAt = true, now, time.Now()
 	return reading, nil
 }
 
-// read takes all entries of the bucket.
-func (b *Bucket) read(ctx context.Context) ([]jetstream.KeyValueEntry, error) {
-	bucket, err := b.js.KeyValue(ctx, b.name)
+// Entry is one key of a bucket.
+type Entry struct {
+	Key      string
+	Value    []byte
+	Revision uint64
+	Created  time.Time // stored, by the server's clock
+}
+
+// read takes all entries of the bucket. It pulls them: a push consumer, which the
+// client's own ways to list a bucket use, stops in the middle of a large one unless
+// the worker may publish to $JS.FC.>, which it needs for nothing else.
+func (b *Bucket) read(ctx context.Context, stream jetstream.Stream) ([]Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	prefix := "$KV." + b.name + "."
+	all, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		FilterSubject: prefix + ">", DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, AckPolicy: jetstream.AckNonePolicy,
+		MemoryStorage: true, Replicas: 1, InactiveThreshold: readTimeout,
+	})
 	if err != nil {
 		return nil, err
 	}
-	all, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = all.Stop() }()
-	var entries []jetstream.KeyValueEntry
-	for {
-		select {
-		case got, ok := <-all.Updates():
-			if !ok {
-				return nil, errors.New("the bucket went away while it was read")
+	name := all.CachedInfo().Name
+	defer func() { _ = stream.DeleteConsumer(context.WithoutCancel(ctx), name) }() // else the server does, soon
+	var entries []Entry
+	for left := all.CachedInfo().NumPending; left > 0; {
+		batch, err := all.Fetch(int(min(left, readBatch)), jetstream.FetchContext(ctx))
+		if err != nil {
+			return nil, err
+		}
+		got := false
+		for msg := range batch.Messages() {
+			meta, err := msg.Metadata()
+			if err != nil {
+				return nil, err
 			}
-			if got == nil { // that is all
-				return entries, nil
+			got, left = true, meta.NumPending
+			if h := msg.Headers(); h.Get("KV-Operation") == "" && h.Get("Nats-Marker-Reason") == "" {
+				entries = append(entries, Entry{strings.TrimPrefix(msg.Subject(), prefix), msg.Data(), meta.Sequence.Stream, meta.Timestamp})
 			}
-			entries = append(entries, got)
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		}
+		if err := batch.Error(); err != nil {
+			return nil, err
+		}
+		if !got {
+			return nil, errors.New("the bucket went away while it was read")
 		}
 	}
+	return entries, nil
 }
 
 // Run calls look every second until ctx ends, and changed after each look that

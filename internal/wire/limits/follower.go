@@ -61,7 +61,7 @@ func (f *Follower) Look(ctx context.Context) (changed bool, err error) {
 	}
 	before, tenants := *f.tenants.Load(), map[string]entry{}
 	for _, got := range reading.Entries {
-		tenants[got.Key()] = f.take(got, before[got.Key()])
+		tenants[got.Key] = f.take(got, before[got.Key])
 	}
 	return f.replace(tenants), nil
 }
@@ -86,17 +86,17 @@ func (f *Follower) replace(tenants map[string]entry) (changed bool) {
 }
 
 // take reads one entry. One that is invalid stays what it was.
-func (f *Follower) take(got jetstream.KeyValueEntry, before entry) entry {
-	limits, err := Parse(got.Value(), f.base)
+func (f *Follower) take(got follow.Entry, before entry) entry {
+	limits, err := Parse(got.Value, f.base)
 	if err == nil {
-		_, err = wire.DecodeToken(got.Key())
+		_, err = wire.DecodeToken(got.Key)
 	}
 	if err == nil {
-		return entry{limits, true, got.Revision()}
+		return entry{limits, true, got.Revision}
 	}
-	if before.revision != got.Revision() {
-		f.log.Error("ignoring the limits of a tenant", "key", got.Key(), "error", err.Error(), "keeps_earlier", before.good)
+	if before.revision != got.Revision {
+		f.log.Error("ignoring the limits of a tenant", "key", got.Key, "error", err.Error(), "keeps_earlier", before.good)
 	}
-	before.revision = got.Revision()
+	before.revision = got.Revision
 	return before
 }

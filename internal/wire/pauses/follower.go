@@ -103,18 +103,18 @@ func (f *Follower) Look(ctx context.Context) (changed bool, err error) {
 }
 
 // take parses the bucket. An entry that is invalid pauses nothing.
-func (f *Follower) take(entries []jetstream.KeyValueEntry) {
+func (f *Follower) take(entries []follow.Entry) {
 	bad := map[string]uint64{}
 	f.entries = f.entries[:0]
 	for _, got := range entries {
-		p, err := Parse(got.Key(), got.Value(), got.Created())
+		p, err := Parse(got.Key, got.Value, got.Created)
 		if err == nil {
 			f.entries = append(f.entries, p)
 			continue
 		}
-		bad[got.Key()] = got.Revision()
-		if f.bad[got.Key()] != got.Revision() {
-			f.log.Error("ignoring a pause", "key", got.Key(), "error", wire.CleanError(err.Error()))
+		bad[got.Key] = got.Revision
+		if f.bad[got.Key] != got.Revision {
+			f.log.Error("ignoring a pause", "key", got.Key, "error", wire.CleanError(err.Error()))
 		}
 	}
 	f.bad = bad
