@@ -43,11 +43,12 @@ func writeCypher(w *bufio.Writer, g extraction.Graph) error {
 }
 
 // cypherStatements writes the rows of each label in batches. The parameter is
-// one line: cypher-shell reads a :param up to the line's end.
+// one line: cypher-shell reads a :param up to the line's end, and leaves the
+// semicolon away that other readers of such files need.
 func cypherStatements(w *bufio.Writer, rows map[string][]string, statement string) {
 	for _, label := range slices.Sorted(maps.Keys(rows)) {
 		for batch := range slices.Chunk(rows[label], cypherBatch) {
-			fmt.Fprintf(w, ":param rows => [%s]\n", strings.Join(batch, ", "))
+			fmt.Fprintf(w, ":param rows => [%s];\n", strings.Join(batch, ", "))
 			fmt.Fprintf(w, statement, label)
 		}
 	}

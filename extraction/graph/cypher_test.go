@@ -19,11 +19,11 @@ func TestCypherMergesByID(t *testing.T) {
 	g.Entities[0].Confidence = &confidence
 	require.Equal(t, `// A graph for Neo4j 5: cypher-shell --file FILE. Running it again changes nothing.
 CREATE CONSTRAINT weirkeeper_entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
-:param rows => [{id: 'e1', set: {name: 'Ada Lovelace', type: 'person', aliases: [], description: '', confidence: 1.0, mentions: 1, documents: ['d'], quote: 'Ada Lovelace\r\n met him'}}, {id: 'e2', set: {name: 'Charles Babbage', type: 'person', aliases: [], description: '', confidence: null, mentions: 1, documents: ['d'], quote: ''}}]
+:param rows => [{id: 'e1', set: {name: 'Ada Lovelace', type: 'person', aliases: [], description: '', confidence: 1.0, mentions: 1, documents: ['d'], quote: 'Ada Lovelace\r\n met him'}}, {id: 'e2', set: {name: 'Charles Babbage', type: 'person', aliases: [], description: '', confidence: null, mentions: 1, documents: ['d'], quote: ''}}];
 UNWIND $rows AS row MERGE (n:Entity {id: row.id}) SET n:`+"`person`"+`, n += row.set;
-:param rows => [{id: 'e3', set: {name: 'Ada Lovelace', type: 'program', aliases: [], description: '', confidence: null, mentions: 1, documents: ['d'], quote: 'the Ada'}}]
+:param rows => [{id: 'e3', set: {name: 'Ada Lovelace', type: 'program', aliases: [], description: '', confidence: null, mentions: 1, documents: ['d'], quote: 'the Ada'}}];
 UNWIND $rows AS row MERGE (n:Entity {id: row.id}) SET n:`+"`program`"+`, n += row.set;
-:param rows => [{id: 'r1', source: 'e1', target: 'e2', set: {type: 'met', description: '', confidence: null, mentions: 1, documents: ['d'], quote: 'met him'}}]
+:param rows => [{id: 'r1', source: 'e1', target: 'e2', set: {type: 'met', description: '', confidence: null, mentions: 1, documents: ['d'], quote: 'met him'}}];
 UNWIND $rows AS row MATCH (a:Entity {id: row.source}) MATCH (b:Entity {id: row.target}) MERGE (a)-[r:`+"`met`"+` {id: row.id}]->(b) SET r += row.set;
 `, write(t, "cypher", g))
 }
@@ -90,6 +90,8 @@ func readCypher(t testing.TB, text string) []cypherStatement {
 	var out []cypherStatement
 	for i := 0; i < len(lines); i += 2 {
 		expression, ok := strings.CutPrefix(lines[i], ":param rows => ")
+		require.True(t, ok, lines[i])
+		expression, ok = strings.CutSuffix(expression, ";")
 		require.True(t, ok, lines[i])
 		reader := cypherReader{t: t, rest: unescapeCypher(t, expression)}
 		value := reader.value()
