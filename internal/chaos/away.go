@@ -42,7 +42,7 @@ func away(ctx context.Context, w *world) ([]finding, error) {
 	back := time.Now()
 	_ = await(ctx, soon, "the fleet works again", func() bool { return w.model.requests() > calls })
 	resumed := time.Since(back)
-	o, err := w.client.settled(ctx, chunks, time.Minute)
+	o, err := w.settled(ctx, chunks)
 	if err != nil {
 		return nil, err
 	}

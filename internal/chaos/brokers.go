@@ -34,7 +34,7 @@ func brokers(ctx context.Context, w *world) ([]finding, error) {
 		away += time.Since(gone)
 	}
 	done := w.client.results(ctx)
-	o, err := w.client.settled(ctx, chunks, 2*time.Minute)
+	o, err := w.settled(ctx, chunks)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,19 +24,36 @@ func spread(from, step time.Duration, n int) []time.Time {
 	return times
 }
 
+// admitted are spans of calls that were admitted at these times, and arrived so
+// much later.
+func admitted(late time.Duration, times ...time.Time) []span {
+	var known []span
+	for _, at := range times {
+		known = append(known, span{at, at.Add(late)})
+	}
+	return known
+}
+
 func TestWindowCheckBites(t *testing.T) {
-	const width = 5 * time.Second
-	full := spread(0, 10*time.Millisecond, 50)
-	require.Equal(t, kept, checkWindow(append(full, spread(width, 10*time.Millisecond, 50)...), 50, width).Verdict)
-	require.Equal(t, broken, checkWindow(append(full, start.Add(width/2)), 50, width).Verdict, "one too many")
-	require.Equal(t, broken, checkWindow(append(spread(width/2, 0, 1), full...), 50, width).Verdict, "whatever the order")
+	const width, soon = 5 * time.Second, 3 * time.Millisecond
+	full := admitted(soon, spread(0, 10*time.Millisecond, 50)...)
+	with := func(more ...span) []span { return slices.Concat(full, more) }
+	require.Equal(t, kept, checkWindow(with(admitted(soon, spread(width, 10*time.Millisecond, 50)...)...), 50, width).Verdict)
+	require.Equal(t, broken, checkWindow(with(admitted(soon, start.Add(width/2))...), 50, width).Verdict, "one too many")
+	require.Equal(t, broken, checkWindow(with(admitted(soon, start.Add(width-2*soon))...), 50, width).Verdict, "just too early")
+	require.Equal(t, broken, checkWindow(slices.Concat(admitted(soon, start.Add(width/2)), full), 50, width).Verdict, "whatever the order")
 	require.Equal(t, broken, checkWindow(nil, 50, width).Verdict, "nothing was seen")
 
-	// One that may have been on its way is forgiven, and told.
-	late := checkWindow(append(full, start.Add(width-onTheWay)), 50, width)
-	require.Equal(t, kept, late.Verdict)
-	require.Contains(t, late.Measured, "in 5s: 51")
-	require.Equal(t, broken, checkWindow(append(full, start.Add(width-onTheWay-1)), 50, width).Verdict)
+	// Some that came late are no proof, and told.
+	late := slices.Concat(admitted(time.Second, spread(0, 10*time.Millisecond, 50)...), admitted(soon, start.Add(width)))
+	f := checkWindow(late, 50, width)
+	require.Equal(t, kept, f.Verdict)
+	require.Contains(t, f.Measured, "50 of 51; arrived: 51")
+}
+
+func TestSpansAreOfFinishedChunks(t *testing.T) {
+	calls := []call{{of: a, at: start.Add(2)}, {of: chunk{"t", "in flight"}, at: start.Add(3)}}
+	require.Equal(t, []span{{start.Add(1), start.Add(2)}}, spans(calls, outcomes{results: []result{{of: a, started: start.Add(1), at: start.Add(9)}}}))
 }
 
 func TestUseCheckBites(t *testing.T) {
@@ -65,7 +83,7 @@ var a, b, c = chunk{"t", "a"}, chunk{"t", "b"}, chunk{"t", "c"}
 
 // good are outcomes of a and b with results and c with a dead letter.
 func good() outcomes {
-	return outcomes{results: []result{{a, start}, {b, start}}, resultsStored: 2, dead: []letter{{c, "refused"}}, deadStored: 1}
+	return outcomes{results: []result{{of: a, at: start}, {of: b, at: start}}, resultsStored: 2, dead: []letter{{c, "refused"}}, deadStored: 1}
 }
 
 func TestExactlyOnceCheckBites(t *testing.T) {
@@ -126,13 +144,20 @@ func TestCoolingCheckBites(t *testing.T) {
 		return call{of: of, worker: worker, at: start.Add(d), done: start.Add(d), status: status}
 	}
 	refusal := at(0, "w", 429, a)
-	require.Equal(t, broken, checkCooling(nil, cooling).Verdict)
-	require.Equal(t, kept, checkCooling([]call{refusal, at(cooling, "w", 200, a)}, cooling).Verdict)
-	require.Equal(t, broken, checkCooling([]call{refusal, at(time.Second, "v", 200, b)}, cooling).Verdict)
-	require.Equal(t, broken, checkCooling([]call{refusal, at(time.Second, "w", 200, a)}, cooling).Verdict, "the refused chunk itself")
-	require.Equal(t, kept, checkCooling([]call{refusal, at(time.Second, "v", 200, chunk{"u", "a"})}, cooling).Verdict, "another tenant")
-	require.Equal(t, kept, checkCooling([]call{at(-1, "v", 500, b), refusal, at(time.Second, "v", 200, b)}, cooling).Verdict, "a retry")
-	require.Equal(t, broken, checkCooling([]call{at(-1, "u", 500, b), refusal, at(time.Second, "v", 200, b)}, cooling).Verdict, "somebody else's")
+	verdictOf := func(calls ...call) string { return checkCooling(calls, outcomes{}, cooling).Verdict }
+	require.Equal(t, broken, verdictOf(), "none was refused")
+	require.Equal(t, kept, verdictOf(refusal, at(cooling+1, "w", 200, a)))
+	require.Equal(t, broken, verdictOf(refusal, at(cooling-1, "v", 200, b)))
+	require.Equal(t, broken, verdictOf(refusal, at(time.Second, "w", 200, a)), "the refused chunk itself")
+	require.Equal(t, kept, verdictOf(refusal, at(time.Second, "v", 200, chunk{"u", "a"})), "another tenant")
+	require.Equal(t, kept, verdictOf(at(-1, "v", 500, b), refusal, at(time.Second, "v", 200, b)), "a retry")
+	require.Equal(t, broken, verdictOf(at(-1, "u", 500, b), refusal, at(time.Second, "v", 200, b)), "somebody else's")
+
+	late := []call{refusal, at(time.Second, "v", 200, b)}
+	began := func(d time.Duration) outcomes { return outcomes{results: []result{{of: b, started: start.Add(d)}}} }
+	require.Equal(t, kept, checkCooling(late, began(-1), cooling).Verdict, "it was on its way")
+	require.Equal(t, broken, checkCooling(late, began(heard), cooling).Verdict)
+	require.Equal(t, broken, checkCooling(late, began(3*cooling), cooling).Verdict, "of a later attempt")
 }
 
 func TestChunkIsKnownByItsText(t *testing.T) {

@@ -139,32 +139,24 @@ func (c *client) deliveries(ctx context.Context) (int, error) {
 	return total, lister.Err()
 }
 
-// settled waits until so many chunks have ended and none waits, or until patience
-// is over: then the checks say what is missing. It reads all that there is.
-func (c *client) settled(ctx context.Context, n int, patience time.Duration) (outcomes, error) {
-	_ = await(ctx, patience, "all chunks have ended", func() bool {
-		return int(c.state(ctx, streamResults).Msgs+c.state(ctx, streamDead).Msgs) >= n && c.state(ctx, streamChunks).Msgs == 0
-	})
-	// Whoever still holds a chunk that has ended would show it now.
-	if err := sleep(ctx, 500*time.Millisecond); err != nil {
-		return outcomes{}, err
-	}
-	return c.outcomes(ctx)
-}
-
 func (c *client) outcomes(ctx context.Context) (o outcomes, err error) {
 	o.waiting = c.state(ctx, streamChunks).Msgs
 	o.resultsStored, err = c.read(ctx, streamResults, func(m *jetstream.RawStreamMsg) error {
 		var r struct {
 			Tenant   string `json:"tenant_id"`
 			Document string `json:"document_id"`
+
+			Started time.Time `json:"started_at"`
 		}
 		err := json.Unmarshal(m.Data, &r)
-		o.results = append(o.results, result{chunk{r.Tenant, r.Document}, m.Time})
+		o.results = append(o.results, result{chunk{r.Tenant, r.Document}, r.Started, m.Time})
 		return err
 	})
 	if err != nil {
 		return o, err
+	}
+	if !c.exists(ctx, streamDead) {
+		return o, nil // the literal design has none
 	}
 	o.deadStored, err = c.read(ctx, streamDead, func(m *jetstream.RawStreamMsg) error {
 		var body struct {

@@ -52,7 +52,7 @@ func faulty(ctx context.Context, w *world) ([]finding, error) {
 		}
 		published = append(published, more...)
 	}
-	o, err := w.client.settled(ctx, len(published), 5*time.Minute)
+	o, err := w.settled(ctx, len(published))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func faulty(ctx context.Context, w *world) ([]finding, error) {
 		}
 	}
 	return []finding{
-		checkOnce(published, o), checkLetters(want, o), checkNotRepeated(calls, o, 0), checkCooling(calls, cooling),
+		checkOnce(published, o), checkLetters(want, o), checkNotRepeated(calls, o, 0), checkCooling(calls, o, cooling),
 	}, nil
 }
 
@@ -128,26 +128,39 @@ func (w *world) drawFates(tenants, each int) (map[chunk]fate, error) {
 	return fates, nil
 }
 
+// heard is how long it may take until every worker knows of a refusal.
+const heard = 200 * time.Millisecond
+
 // checkCooling: after a 429 with Retry-After the whole fleet leaves the tenant
-// alone for so long. Calls that were on their way when it was said are forgiven,
-// and told apart are retries: the same worker had asked about the chunk before, was
+// alone for so long: no call arrives in that time whose worker began with the chunk in
+// it. Told apart are retries: the same worker had asked about the chunk before, was
 // admitted then, and repeats what failed.
-func checkCooling(calls []call, cooling time.Duration) finding {
+func checkCooling(calls []call, o outcomes, cooling time.Duration) finding {
+	started := map[chunk]time.Time{}
+	for _, r := range o.results {
+		started[r.of] = r.started
+	}
+	begun := func(c call) time.Time {
+		if at, ok := started[c.of]; ok && at.Before(c.at) {
+			return at
+		}
+		return c.at // it has no result, or that is of a later attempt
+	}
 	refusals, early, retries := 0, 0, 0
 	for _, refusal := range calls {
 		if refusal.status != 429 {
 			continue
 		}
 		refusals++
-		begun := map[call]bool{} // of and worker only
+		failed := map[call]bool{} // of and worker only
 		for _, c := range calls {
 			who := call{of: c.of, worker: c.worker}
 			switch {
 			case c.of.tenant != refusal.of.tenant:
-			case c.at.Before(refusal.done.Add(onTheWay)):
-				begun[who] = c.status != 429 && c.status != 200
-			case c.at.After(refusal.done.Add(cooling - onTheWay)):
-			case begun[who]:
+			case begun(c).Before(refusal.done.Add(heard)):
+				failed[who] = c.status != 429 && c.status != 200
+			case c.at.After(refusal.done.Add(cooling)):
+			case failed[who]:
 				retries++
 			default:
 				early++

@@ -38,7 +38,7 @@ func kills(ctx context.Context, w *world) ([]finding, error) {
 		}
 	}
 	took, done := time.Since(begun), w.client.results(ctx)
-	o, err := w.client.settled(ctx, chunks, 2*time.Minute)
+	o, err := w.settled(ctx, chunks)
 	if err != nil {
 		return nil, err
 	}

@@ -135,5 +135,5 @@ func runTrials(ctx context.Context, o options, trials []trial, progress io.Write
 		return told, os.RemoveAll(dir)
 	}
 	told.Logs = dir
-	return told, nil
+	return told, programs.remove() // the logs are what a reader wants
 }

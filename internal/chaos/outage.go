@@ -38,7 +38,7 @@ func outage(ctx context.Context, w *world) ([]finding, error) {
 	}
 	w.model.behaves(nil)
 	recovered := time.Now()
-	o, err := w.client.settled(ctx, len(published), time.Minute)
+	o, err := w.settled(ctx, len(published))
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func prober(ctx context.Context, w *world) ([]finding, error) {
 		}
 	}
 	w.model.behaves(nil)
-	o, err := w.client.settled(ctx, len(published), time.Minute)
+	o, err := w.settled(ctx, len(published))
 	if err != nil {
 		return nil, err
 	}

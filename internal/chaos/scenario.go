@@ -53,6 +53,7 @@ func scenarios() []scenario {
 		{"kills", false, kills},
 		{"brokers", false, brokers},
 		{"stopped", false, stopped},
+		{"drains", false, drains},
 		{"model", false, faulty},
 		{"away", false, away},
 	}

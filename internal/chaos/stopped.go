@@ -37,7 +37,7 @@ func stopped(ctx context.Context, w *world) ([]finding, error) {
 			return nil, err
 		}
 	}
-	o, err := w.client.settled(ctx, chunks, 2*time.Minute)
+	o, err := w.settled(ctx, chunks)
 	if err != nil {
 		return nil, err
 	}

@@ -36,9 +36,12 @@ func window(ctx context.Context, w *world) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	finished := w.client.results(ctx)
-	calls := arrivals(w.model.calls(), "")
+	o, err := w.client.outcomes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calls := w.model.calls()
 	return []finding{
-		checkWindow(calls, limit, width), checkUsed(calls, limit, width, windows), checkDeliveries(deliveries, finished),
+		checkWindow(spans(calls, o), limit, width), checkUsed(arrivals(calls, ""), limit, width, windows), checkDeliveries(deliveries, len(o.results)),
 	}, nil
 }

@@ -17,6 +17,8 @@ type programs struct{ dir string }
 
 func (p programs) path(name string) string { return filepath.Join(p.dir, "bin", name) }
 
+func (p programs) remove() error { return os.RemoveAll(filepath.Join(p.dir, "bin")) }
+
 // buildPrograms builds what the trials start.
 func buildPrograms(ctx context.Context, dir string, trials []trial) (programs, error) {
 	p := programs{dir}
@@ -87,11 +89,25 @@ func (w *world) close() {
 	}
 	if w.broker != nil {
 		w.broker.kill()
-		_ = os.RemoveAll(w.broker.store) // the logs are what a reader wants
+		_ = os.RemoveAll(w.broker.store) // the logs stay
 	}
 	for _, file := range w.logs {
 		_ = file.Close()
 	}
+}
+
+// settled waits until so many chunks have ended and none waits, or until that is
+// hopeless: then the checks say what is missing. It reads all that there is.
+func (w *world) settled(ctx context.Context, n int) (outcomes, error) {
+	c := w.client
+	_ = await(ctx, pick(w.form, 45*time.Second, 5*time.Minute), "all chunks have ended", func() bool {
+		return int(c.state(ctx, streamResults).Msgs+c.state(ctx, streamDead).Msgs) >= n && c.state(ctx, streamChunks).Msgs == 0
+	})
+	// Whoever still holds a chunk that has ended would show it now.
+	if err := sleep(ctx, 500*time.Millisecond); err != nil {
+		return outcomes{}, err
+	}
+	return c.outcomes(ctx)
 }
 
 // log is a file for what a process writes, over all its lives.

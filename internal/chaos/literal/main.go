@@ -92,6 +92,7 @@ func run(rpm int, width time.Duration, slots int, exact bool) error {
 // handle does one message.
 func handle(ctx context.Context, js jetstream.JetStream, limit limit, msg jetstream.Msg) error {
 	_, tenant, _ := strings.Cut(msg.Subject(), "weir.chunks.")
+	started := time.Now()
 	wait, err := limit(ctx, tenant)
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func handle(ctx context.Context, js jetstream.JetStream, limit limit, msg jetstr
 	if err := ask(ctx, chunk.Text); err != nil {
 		return err
 	}
-	body, err := json.Marshal(map[string]string{"tenant_id": tenant, "document_id": chunk.Document})
+	body, err := json.Marshal(map[string]any{"tenant_id": tenant, "document_id": chunk.Document, "started_at": started})
 	if err != nil {
 		return err
 	}
