@@ -81,7 +81,7 @@ func NewSplitter(size, overlap int, options ...SplitOption) (*Splitter, error) {
 
 // Split cuts a document into its chunks, in order. Each chunk's text is
 // doc.Text[ByteStart:ByteEnd], byte for byte; identity and provenance are filled
-// in, and the metadata map is shared with the document.
+// in, and the metadata map is shared with the document unless that has marks.
 //
 // A document with nothing to read is a [BlankTextError], one that is not clean
 // UTF-8 an [*InvalidTextError] with the position.
@@ -95,6 +95,7 @@ func (s *Splitter) Split(doc Document) ([]Chunk, error) {
 	if id == "" {
 		id = sum[:documentIDLength]
 	}
+	marks := marker{marks: doc.Marks}
 	chunks := make([]Chunk, len(spans))
 	for i, sp := range spans {
 		text := doc.Text[sp.start:sp.end]
@@ -102,7 +103,8 @@ func (s *Splitter) Split(doc Document) ([]Chunk, error) {
 			DocumentID: id, Index: i, Total: len(spans), Text: text,
 			ChunkID: ChunkID(id, i, text), DocumentSHA256: sum,
 			ByteStart: sp.start, ByteEnd: sp.end,
-			Title: doc.Title, URI: doc.URI, Domain: doc.Domain, Metadata: doc.Metadata,
+			Title: doc.Title, URI: doc.URI, Domain: doc.Domain,
+			Metadata: marks.metadata(doc.Metadata, sp.start, sp.end),
 		}
 	}
 	return chunks, nil

@@ -83,6 +83,24 @@ func TestSplitFillsIdentityAndProvenance(t *testing.T) {
 	require.NotEqual(t, chunks[0].ChunkID, again[0].ChunkID)
 }
 
+// The position in the source goes with every chunk.
+func TestSplitMarksWhereChunksStand(t *testing.T) {
+	doc := extraction.Document{
+		Text:     "Aaaa aaaa. Bbbb bbbb. Cccc cccc. Dddd dddd.",
+		Metadata: map[string]string{"k": "v", "own": "mine"},
+		Marks: []extraction.Mark{
+			{Offset: 0, Key: "page", Value: "1"}, {Offset: 5, Key: "own", Value: "not mine"}, {Offset: 11, Key: "page", Value: "2"},
+			{Offset: 15, Key: "section", Value: "One"}, {Offset: 22, Key: "page", Value: "3"}, {Offset: 40, Key: "page", Value: "4"},
+		},
+	}
+	chunks, err := splitter(t, 22, 0).Split(doc)
+	require.NoError(t, err)
+	require.Len(t, chunks, 2)
+	require.Equal(t, map[string]string{"k": "v", "own": "mine", "page": "1", "page_end": "2", "section": "One"}, chunks[0].Metadata)
+	require.Equal(t, map[string]string{"k": "v", "own": "mine", "page": "3", "page_end": "4", "section": "One"}, chunks[1].Metadata)
+	require.Equal(t, map[string]string{"k": "v", "own": "mine"}, doc.Metadata)
+}
+
 // R37: paragraphs before sentences before words.
 func TestSplitPrefersParagraphsThenSentencesThenLinesThenWords(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -8,6 +8,9 @@ type Document struct {
 	Domain   string            `json:"domain,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 	Text     string            `json:"text"`
+	// Marks, in the order of their offsets, say where in the source the text
+	// stands. [Splitter.Split] puts them into the metadata of the chunks.
+	Marks []Mark `json:"-"`
 }
 
 // Chunk is one piece of a document: the unit of work. Only Text is required.

@@ -141,7 +141,7 @@ func (f *fleet) reader() *publish.Reader {
 
 func file(t *testing.T, name, text string) publish.Source {
 	t.Helper()
-	source, err := publish.OpenFile(write(t, name, text))
+	source, err := openFile(t, write(t, name, text))
 	require.NoError(t, err)
 	return source
 }

@@ -25,6 +25,8 @@ type PlanConfig struct {
 	// MaxPayload is what the server takes in one message, in bytes. Defaults to
 	// DefaultMaxPayload.
 	MaxPayload int64
+	// OnRead, if it is set, is told after each source how many were read.
+	OnRead func(sources int)
 }
 
 // Plan is what a publication will send: every document has been read and
@@ -32,6 +34,10 @@ type PlanConfig struct {
 type Plan struct {
 	Documents []PlannedDocument
 	Chunks    int
+	// Refused are the files of folders that were left out, each with the reason.
+	Refused []*InputError
+	// Notes are what is missing in documents that are sent, as "SOURCE: NOTE".
+	Notes []string
 
 	config  PlanConfig
 	sources []Source
@@ -51,8 +57,9 @@ type PlannedDocument struct {
 }
 
 // NewPlan reads and checks all sources and sends nothing. If there is anything
-// wrong with any of them the error joins an [*InputError] for each; a file is
-// read only up to its first mistake.
+// wrong with any that was named the error joins an [*InputError] for each; a file is
+// read only up to its first mistake. Those that were found in folders are left out
+// instead: see Refused.
 func NewPlan(config PlanConfig, sources []Source) (*Plan, error) {
 	switch {
 	case config.Tenant == "":
@@ -69,11 +76,23 @@ func NewPlan(config PlanConfig, sources []Source) (*Plan, error) {
 	if extraction.CheckText(config.Tenant) != nil {
 		return nil, &ConfigError{"tenant", "must be visible UTF-8 text"}
 	}
-	plan := &Plan{config: config, sources: sources, byID: map[string]PlannedDocument{}}
+	plan := &Plan{config: config, byID: map[string]PlannedDocument{}}
 	var refusals []error
-	for _, source := range sources {
-		if err := plan.add(source); err != nil {
+	for i, source := range sources {
+		err := plan.add(source)
+		input, refused := errors.AsType[*InputError](err)
+		switch {
+		case err == nil:
+			plan.sources = append(plan.sources, source)
+		case !refused:
+			return nil, err
+		case source.found:
+			plan.Refused = append(plan.Refused, input)
+		default:
 			refusals = append(refusals, err)
+		}
+		if config.OnRead != nil {
+			config.OnRead(i + 1)
 		}
 	}
 	if len(refusals) > 0 {
@@ -88,26 +107,42 @@ func NewPlan(config PlanConfig, sources []Source) (*Plan, error) {
 // Names are those that the plan was made for.
 func (p *Plan) Names() wire.Names { return p.config.Names }
 
+// add takes all documents of a source into the plan, or none.
 func (p *Plan) add(source Source) error {
+	added := map[string]PlannedDocument{}
+	var documents []PlannedDocument
+	var notes []string
 	for item, err := range source.Documents() {
 		if err != nil {
 			return err
 		}
-		messages, planned, err := p.prepare(item)
+		_, planned, err := p.prepare(item)
 		if err != nil {
 			return err
 		}
-		if earlier, twice := p.byID[planned.ID]; twice {
+		earlier, twice := p.byID[planned.ID]
+		if !twice {
+			earlier, twice = added[planned.ID]
+		}
+		if twice {
 			if earlier.sha256 != planned.sha256 {
 				return &InputError{Source: item.Source, Line: item.Line, Offset: -1,
 					Reason: fmt.Sprintf("document id %q is taken by another text in %s", planned.ID, place(earlier))}
 			}
 			continue // the same document twice is one document
 		}
-		p.byID[planned.ID] = planned
-		p.Documents = append(p.Documents, planned)
-		p.Chunks += len(messages)
+		added[planned.ID] = planned
+		documents = append(documents, planned)
+		if item.Note != "" {
+			notes = append(notes, item.Source+": "+item.Note)
+		}
 	}
+	for _, planned := range documents {
+		p.byID[planned.ID] = planned
+		p.Chunks += planned.Chunks
+	}
+	p.Documents = append(p.Documents, documents...)
+	p.Notes = append(p.Notes, notes...)
 	return nil
 }
 

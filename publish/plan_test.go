@@ -53,7 +53,7 @@ func TestPlanRefusesChunksThatDoNotFitTheServer(t *testing.T) {
 	config := planConfig(t)
 	config.Splitter, _ = extraction.NewSplitter(3<<20, 0)
 	path := write(t, "big.txt", strings.Repeat("Ada met Charles. ", 120_000)) // 2 MB
-	source, err := publish.OpenFile(path)
+	source, err := openFile(t, path)
 	require.NoError(t, err)
 	_, err = publish.NewPlan(config, []publish.Source{source})
 	var input *publish.InputError

@@ -324,7 +324,7 @@ func TestAStreamThatIsFullIsAnErrorThatTellsHowToGoOn(t *testing.T) {
 func TestAFileThatChangesAfterTheCheckIsNotSent(t *testing.T) {
 	f := newFleet(t)
 	path := write(t, "a.txt", "Ada met Charles.")
-	source, err := publish.OpenFile(path)
+	source, err := openFile(t, path)
 	require.NoError(t, err)
 	plan := f.plan("d", source)
 	rewrite(t, path, "Ada met Mary.")

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/publish/reader"
 )
 
 // MaxSourceBytes bounds one text file, one line of a .jsonl file and standard
@@ -22,32 +23,37 @@ const MaxSourceBytes = 256 << 20
 // StdinName is what a [Source] of standard input is called.
 const StdinName = "-"
 
-// Read yields the documents of one source.
-type reader func(name string, in io.Reader) iter.Seq2[Item, error]
+// format yields the documents of one source.
+type format func(name string, in io.Reader) iter.Seq2[Item, error]
 
 // formats maps a file name's ending to how its content is read.
-var formats = map[string]reader{
-	".txt":   readText,
-	".md":    readText,
-	".jsonl": readLines,
+func (f *Files) formats(ending string) (format, bool) {
+	switch ending {
+	case ".txt", ".md", ".markdown":
+		return readText, true
+	case ".jsonl":
+		return readLines, true
+	}
+	if slices.Contains(reader.Endings(), ending) {
+		return f.extract(ending), true
+	}
+	return nil, false
 }
 
 // Formats lists the endings of the files that can be read.
 func Formats() []string {
-	endings := make([]string, 0, len(formats))
-	for ending := range formats {
-		endings = append(endings, ending)
-	}
-	slices.Sort(endings)
-	return endings
+	return slices.Sorted(slices.Values(append(reader.Endings(), ".txt", ".md", ".markdown", ".jsonl")))
 }
 
 // Source is a file or standard input. It can be read more than once; no more
-// than one document of it is in memory at a time.
+// than one document of it is in memory at a time, but for a little text that was
+// hard to get.
 type Source struct {
 	name string
 	open func() (io.ReadCloser, error)
-	read reader
+	read format
+	// found: nobody named it, a folder held it. It is left out if it is refused.
+	found bool
 }
 
 // Item is one document of a source and where it stands there.
@@ -55,35 +61,38 @@ type Item struct {
 	Document extraction.Document
 	Source   string
 	Line     int // 1-based line of a .jsonl file, else 0
+	// Note is what is missing in the document, empty if nothing is known to be.
+	Note string
 }
 
-// OpenFile looks at the file at path without reading it. It refuses, with an
+// Open looks at the file at path without reading it. It refuses, with an
 // [*InputError], what is missing, not a regular file, or of an unknown format.
-func OpenFile(path string) (Source, error) {
-	refuse := func(reason string, cause error) (Source, error) {
-		return Source{}, &InputError{Source: path, Offset: -1, Reason: reason, Err: cause}
-	}
+func (f *Files) Open(path string) (Source, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse("no such file", err)
+		return Source{}, refusal(path, "no such file", err)
 	case err != nil:
-		return refuse(cause(err), err)
+		return Source{}, refusal(path, cause(err), err)
 	case info.IsDir():
-		return refuse("is a directory: name the files in it", nil)
+		return Source{}, refusal(path, "is a directory", nil)
 	case !info.Mode().IsRegular():
-		return refuse("is not a regular file: pipe it into - instead", nil)
+		return Source{}, refusal(path, "is not a regular file: pipe it into - instead", nil)
 	}
 	ending := strings.ToLower(filepath.Ext(path))
-	read, known := formats[ending]
+	read, known := f.formats(ending)
 	if !known {
 		what := "has no ending that says what it is"
 		if ending != "" {
 			what = fmt.Sprintf("cannot read %s files", ending)
 		}
-		return refuse(fmt.Sprintf("%s: can read %s, and text from standard input as -", what, strings.Join(Formats(), ", ")), nil)
+		return Source{}, refusal(path, fmt.Sprintf("%s: can read %s, and text from standard input as -", what, strings.Join(Formats(), ", ")), nil)
 	}
 	return Source{name: path, read: read, open: func() (io.ReadCloser, error) { return os.Open(path) }}, nil
+}
+
+func refusal(source, reason string, cause error) *InputError {
+	return &InputError{Source: source, Offset: -1, Reason: reason, Err: cause}
 }
 
 // ReadStdin takes all of in as one plain text document.
@@ -102,8 +111,11 @@ func ReadStdin(in io.Reader) (Source, error) {
 // Name is the path as it was given, or "-".
 func (s Source) Name() string { return s.name }
 
+// Found reports whether a folder held the source, so that nobody named it.
+func (s Source) Found() bool { return s.found }
+
 // Documents reads the source from its beginning. It ends at the first error,
-// which is an [*InputError].
+// which is an [*InputError] or that of the context of [NewFiles].
 func (s Source) Documents() iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		in, err := s.open()

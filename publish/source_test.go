@@ -20,6 +20,13 @@ func write(t testing.TB, name, text string) string {
 	return path
 }
 
+func openFile(t testing.TB, path string) (publish.Source, error) {
+	t.Helper()
+	files := publish.NewFiles(t.Context())
+	t.Cleanup(func() { require.NoError(t, files.Close()) })
+	return files.Open(path)
+}
+
 func readAll(source publish.Source) ([]publish.Item, error) {
 	var items []publish.Item
 	for item, err := range source.Documents() {
@@ -34,7 +41,7 @@ func readAll(source publish.Source) ([]publish.Item, error) {
 func TestTextFilesAreReadByteForByte(t *testing.T) {
 	for _, name := range []string{"a.txt", "A.TXT", "b.md"} {
 		text := "\uFEFFAda met Charles.\r\nIn London. 日本\n"
-		source, err := publish.OpenFile(write(t, name, text))
+		source, err := openFile(t, write(t, name, text))
 		require.NoError(t, err)
 		for range 2 { // a source can be read again
 			items, err := readAll(source)
@@ -62,19 +69,19 @@ func TestFilesThatCannotBeReadAreRefusedByName(t *testing.T) {
 	cases := map[string]string{
 		filepath.Join(dir, "missing.txt"): "no such file",
 		dir:                               "is a directory",
-		write(t, "a.pdf", "x"):            "cannot read .pdf files: can read .jsonl, .md, .txt",
-		write(t, "README", "x"):           "can read .jsonl, .md, .txt",
+		write(t, "a.odt", "x"):            "cannot read .odt files: can read .docx, .epub, .htm, .html, .jsonl, .markdown, .md, .pdf, .txt, .xhtml",
+		write(t, "README", "x"):           "can read .docx",
 		os.DevNull:                        "not a regular file",
 	}
 	for path, want := range cases {
-		_, err := publish.OpenFile(path)
+		_, err := openFile(t, path)
 		var input *publish.InputError
 		require.ErrorAs(t, err, &input, path)
 		require.Equal(t, path, input.Source)
 		require.Contains(t, err.Error(), path)
 		require.Contains(t, err.Error(), want)
 	}
-	_, err := publish.OpenFile(filepath.Join(dir, "missing.txt"))
+	_, err := openFile(t, filepath.Join(dir, "missing.txt"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -90,6 +97,8 @@ func TestFlawsAreNamedWithTheirPosition(t *testing.T) {
 		{"surrogate", "a.txt", "ab\xed\xa0\x80", 1, 2, "not UTF-8"},
 		{"binary", "a.txt", "\x7fELF\x02\x01\x01\x00\x00", 1, 7, "a NUL byte"},
 		{"png", "a.txt", "\x89PNG\r\n\x1a\n\x00", 1, 0, "not UTF-8"},
+		{"pdf", "a.txt", "%PDF-1.4 Ada met Charles.", 0, -1, "looks like a PDF, not a text"},
+		{"pdf, binary", "a.md", "%PDF-1.4\n%\xe2\xe3", 2, 10, "not UTF-8 (byte 0xe2): it looks like a PDF"},
 		{"utf-16", "a.txt", "\xff\xfea\x00", 1, 0, "UTF-16"},
 		{"empty", "a.txt", "", 0, -1, "blank"},
 		{"white", "a.md", " \n\t\u00a0\u200b\uFEFF\n", 0, -1, "blank"},
@@ -112,7 +121,7 @@ func TestFlawsAreNamedWithTheirPosition(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, c.file, c.text)
-			source, err := publish.OpenFile(path)
+			source, err := openFile(t, path)
 			require.NoError(t, err)
 			_, err = readAll(source)
 			var input *publish.InputError
@@ -128,7 +137,7 @@ func TestFlawsAreNamedWithTheirPosition(t *testing.T) {
 func TestLinesBecomeDocuments(t *testing.T) {
 	path := write(t, "docs.jsonl", "\uFEFF{\"text\":\"Ada\"}\r\n\n"+
 		`{"document_id":"d 2","title":"T","uri":"u","domain":"x","metadata":{"k":"v"},"text":"Charles"}`)
-	source, err := publish.OpenFile(path)
+	source, err := openFile(t, path)
 	require.NoError(t, err)
 	items, err := readAll(source)
 	require.NoError(t, err)
@@ -141,7 +150,7 @@ func TestLinesBecomeDocuments(t *testing.T) {
 }
 
 func TestReadingStopsWhenTheCallerHasEnough(t *testing.T) {
-	source, err := publish.OpenFile(write(t, "docs.jsonl", "{\"text\":\"a\"}\n{\"text\":\"b\"}\n"))
+	source, err := openFile(t, write(t, "docs.jsonl", "{\"text\":\"a\"}\n{\"text\":\"b\"}\n"))
 	require.NoError(t, err)
 	seen := 0
 	for range source.Documents() {
@@ -164,7 +173,7 @@ func FuzzSource(f *testing.F) {
 			name = "a.jsonl"
 		}
 		path := write(t, name, text)
-		source, err := publish.OpenFile(path)
+		source, err := openFile(t, path)
 		require.NoError(t, err)
 		items, err := readAll(source)
 		for _, item := range items {

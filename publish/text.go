@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/publish/reader"
 )
 
 // readText takes a whole file as one document. The text stays as it is, byte
@@ -21,8 +22,16 @@ func readText(name string, in io.Reader) iter.Seq2[Item, error] {
 			yield(Item{}, &InputError{Source: name, Offset: -1, Reason: cause(err), Err: err})
 			return
 		}
+		looks := reader.Looks(text)
 		if flaw := findFlaw(text); flaw != nil {
+			if looks != "" {
+				flaw.reason += ": it looks like " + looks
+			}
 			yield(Item{}, &InputError{Source: name, Line: flaw.line, Offset: flaw.offset, Reason: flaw.reason})
+			return
+		}
+		if looks != "" {
+			yield(Item{}, refusal(name, "looks like "+looks+", not a text: rename it to what it is", nil))
 			return
 		}
 		doc := extraction.Document{Text: string(text)}

@@ -13,7 +13,7 @@ import (
 )
 
 type publishCommand struct {
-	Files []string `arg:"" optional:"" placeholder:"FILE" help:"Files to send: .txt and .md are one document each, .jsonl has one document per line. - is one text from standard input, and the default."`
+	Files []string `arg:"" optional:"" placeholder:"FILE" help:"Files and folders to send: .txt, .md, .html, .pdf, .docx and .epub files are one document each, .jsonl has one document per line. - is one text from standard input, and the default."`
 
 	Document string        `placeholder:"ID" help:"Id of the document, for a single one. Default: made of its text, so that the same text is the same document."`
 	Wait     bool          `group:"wait" help:"Wait until every chunk has a result or a dead letter."`
@@ -30,6 +30,9 @@ func (publishCommand) Help() string {
 	return `Everything is checked before anything is sent. Sending is idempotent: a chunk that has a result is not sent again, a chunk that is waiting is not
 stored twice. So an interrupted run is continued by the same command.
 
+A file that is named and cannot be read is an error, and nothing is sent. In a folder such a file is left out: a line on standard error says why, the rest is
+sent, and the exit code is 2. Hidden files are passed over, links are followed.
+
 Standard output has one line per document: its id, its chunks and where it came from.`
 }
 
@@ -38,8 +41,16 @@ type report struct {
 	Tenant    string                    `json:"tenant"`
 	DryRun    bool                      `json:"dry_run"`
 	Documents []publish.PlannedDocument `json:"documents"`
+	Refused   []refused                 `json:"refused"`
 	publish.Counts
 	DeadLetters []publish.Dead `json:"dead_letters"`
+}
+
+// refused is a file of a folder that was left out.
+type refused struct {
+	Source string `json:"source"`
+	Line   int    `json:"line,omitempty"`
+	Reason string `json:"reason"`
 }
 
 func (c *publishCommand) Run(ctx context.Context, streams cli.Streams) error {
@@ -53,16 +64,20 @@ func (c *publishCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	sources, err := deliver.Sources(c.Files, streams.In)
+	input, err := deliver.Open(ctx, c.Files, streams.In)
 	if err != nil {
 		return err
 	}
+	defer input.Close()
 	if c.DryRun {
-		plan, err := deliver.Plan(config, sources)
+		plan, err := input.Plan(config, streams.Err)
 		if err != nil {
 			return err
 		}
-		return c.print(streams.Out, plan, deliver.Outcome{Counts: publish.Counts{Chunks: plan.Chunks}})
+		if err := c.print(streams.Out, plan, deliver.Outcome{Counts: publish.Counts{Chunks: plan.Chunks}}); err != nil {
+			return err
+		}
+		return deliver.LeftOut(plan)
 	}
 	session, err := c.open(ctx, streams)
 	if err != nil {
@@ -70,7 +85,7 @@ func (c *publishCommand) Run(ctx context.Context, streams cli.Streams) error {
 	}
 	defer session.close()
 	config.MaxPayload = session.conn.MaxPayload()
-	plan, err := deliver.Plan(config, sources)
+	plan, err := input.Plan(config, streams.Err)
 	if err != nil {
 		return err
 	}
@@ -103,8 +118,11 @@ func (c *publishCommand) send(ctx context.Context, streams cli.Streams, session 
 
 func (c *publishCommand) print(out io.Writer, plan *publish.Plan, outcome deliver.Outcome) error {
 	if c.JSON {
-		dead := append([]publish.Dead{}, outcome.Dead...) // never null
-		return cli.WriteJSON(out, report{Tenant: c.Tenant, DryRun: c.DryRun, Documents: plan.Documents, Counts: outcome.Counts, DeadLetters: dead})
+		dead, left := append([]publish.Dead{}, outcome.Dead...), []refused{} // never null
+		for _, r := range plan.Refused {
+			left = append(left, refused{r.Source, r.Line, r.Reason})
+		}
+		return cli.WriteJSON(out, report{Tenant: c.Tenant, DryRun: c.DryRun, Documents: plan.Documents, Refused: left, Counts: outcome.Counts, DeadLetters: dead})
 	}
 	for _, d := range plan.Documents {
 		place := d.Source

@@ -133,22 +133,21 @@ func (c *domainsChooseCommand) Run(ctx context.Context, streams cli.Streams) err
 	if err != nil {
 		return cli.Usage(err)
 	}
-	sources, err := deliver.Sources(c.Files, streams.In)
+	input, err := deliver.Open(ctx, c.Files, streams.In)
 	if err != nil {
 		return err
 	}
+	defer input.Close()
 	choices := []chosen{}
-	for _, source := range sources {
-		for item, err := range source.Documents() {
-			if err != nil {
-				return cli.Usage(err)
-			}
-			choice, _, err := chooser.Choose(ctx, "", extraction.Chunk{Text: item.Document.Text, Title: item.Document.Title, Domain: item.Document.Domain})
-			if err != nil {
-				return err
-			}
-			choices = append(choices, chosen{Source: item.Source, Line: item.Line, DomainChoice: choice})
+	for item, err := range input.Documents(streams.Err) {
+		if err != nil {
+			return err
 		}
+		choice, _, err := chooser.Choose(ctx, "", extraction.Chunk{Text: item.Document.Text, Title: item.Document.Title, Domain: item.Document.Domain})
+		if err != nil {
+			return err
+		}
+		choices = append(choices, chosen{Source: item.Source, Line: item.Line, DomainChoice: choice})
 	}
 	if c.JSON {
 		return cli.WriteJSON(streams.Out, choices)

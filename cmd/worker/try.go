@@ -29,7 +29,7 @@ const (
 )
 
 type tryCommand struct {
-	Files []string `arg:"" optional:"" placeholder:"FILE" help:"Files to extract: .txt and .md are one document each, .jsonl has one document per line. - is one text from standard input, and the default."`
+	Files []string `arg:"" optional:"" placeholder:"FILE" help:"Files and folders to extract: .txt, .md, .html, .pdf, .docx and .epub files are one document each, .jsonl has one document per line. - is one text from standard input, and the default."`
 
 	export.Flags `embed:""`
 
@@ -50,10 +50,11 @@ otherwise.`
 }
 
 func (c *tryCommand) Run(ctx context.Context, streams cli.Streams) error {
-	plan, err := c.prepare(streams)
+	plan, closeInput, err := c.prepare(ctx, streams)
 	if err != nil {
 		return err
 	}
+	defer closeInput()
 	logger := c.Logger(streams.Err)
 	provider, closeProvider, err := newProvider(c.engineFlags, logger)
 	if err != nil {
@@ -114,35 +115,40 @@ func stopWhenOpen(stop context.CancelCauseFunc) func(resilience.Change) {
 }
 
 // prepare checks flags and files before anything is started.
-func (c *tryCommand) prepare(streams cli.Streams) (*publish.Plan, error) {
+func (c *tryCommand) prepare(ctx context.Context, streams cli.Streams) (plan *publish.Plan, closeInput func(), err error) {
 	if c.Timeout < 0 {
-		return nil, cli.Usage(errors.New("--timeout must be positive"))
+		return nil, nil, cli.Usage(errors.New("--timeout must be positive"))
 	}
 	if err := c.Flags.Check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.openai() && !c.RPM.given {
 		// Trying a file is not running a fleet: nobody else shares the allowance.
 		if err := c.RPM.UnmarshalText([]byte("unlimited")); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := c.check(); err != nil {
-		return nil, cli.Usage(err)
-	}
-	sources, err := deliver.Sources(c.Files, streams.In)
-	if err != nil {
-		return nil, err
+		return nil, nil, cli.Usage(err)
 	}
 	splitter, err := c.Splitter()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	names, err := wire.NewNames("")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return deliver.Plan(publish.PlanConfig{Names: names, Tenant: tryTenant, Splitter: splitter}, sources)
+	input, err := deliver.Open(ctx, c.Files, streams.In)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err = input.Plan(publish.PlanConfig{Names: names, Tenant: tryTenant, Splitter: splitter}, streams.Err)
+	if err != nil {
+		input.Close()
+		return nil, nil, err
+	}
+	return plan, input.Close, nil
 }
 
 // limitNote says how fast the model server will be asked.

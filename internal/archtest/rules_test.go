@@ -95,6 +95,28 @@ var rules = []rule{
 		because: "the adapter translates the vendor's words; nobody else may hear them",
 	},
 	{
+		name:    "the PDF library is confined",
+		of:      []string{""},
+		except:  []string{"publish/reader"},
+		never:   []string{"github.com/klippa-app", "github.com/tetratelabs"},
+		direct:  true,
+		because: "files are hostile: one package opens them, within bounds",
+	},
+	{
+		name:    "HTML is read in one place",
+		of:      []string{""},
+		except:  []string{"internal/htmltext", "publish/reader"},
+		never:   []string{"golang.org/x/net/html"},
+		direct:  true,
+		because: "a page that is sent and one that is published must have the same text, and so the same chunk ids",
+	},
+	{
+		name:    "workers do not open files",
+		of:      []string{"consumer", "extraction", "internal/wire"},
+		never:   []string{"publish/reader", "github.com/klippa-app"},
+		because: "formats are the publisher's business; on the wire there is text",
+	},
+	{
 		name:    "the tokenizer is confined",
 		of:      []string{""},
 		except:  []string{"extraction/tokens"},

@@ -130,8 +130,9 @@ func TestBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		want  []string
 	}{
 		"missing":      {args: []string{good, filepath.Join(dir, "no.txt")}, want: []string{filepath.Join(dir, "no.txt"), "no such file"}},
-		"directory":    {args: []string{dir}, want: []string{dir, "is a directory"}},
-		"format":       {args: []string{writeFile(t, "a.pdf", "x")}, want: []string{"a.pdf", ".jsonl, .md, .txt"}},
+		"empty folder": {args: []string{dir}, want: []string{dir, "no files in it"}},
+		"format":       {args: []string{writeFile(t, "a.odt", "x")}, want: []string{"a.odt", ".jsonl, .markdown, .md, .pdf, .txt"}},
+		"no PDF":       {args: []string{writeFile(t, "a.pdf", "x")}, want: []string{"a.pdf", "is not a PDF"}},
 		"binary":       {args: []string{writeFile(t, "a.txt", "\x7fELF\x02\x01\x01\x00")}, want: []string{"a.txt:1: byte 7", "NUL"}},
 		"not UTF-8":    {args: []string{writeFile(t, "a.md", "one\ncaf\xe9")}, want: []string{"a.md:2: byte 7", "not UTF-8"}},
 		"blank":        {args: []string{writeFile(t, "a.txt", " \n")}, want: []string{"a.txt", "blank"}},

@@ -76,7 +76,7 @@ func (d done) String() string {
 func (c command) launch(t *testing.T, out, errOut io.Writer) *proc.Process {
 	t.Helper()
 	p, err := proc.Command{
-		Path: filepath.Join(binaries, c.program), Args: c.args, Env: c.env, Home: t.TempDir(), Dir: c.dir, Stdin: c.stdin, Out: out, Err: errOut,
+		Path: filepath.Join(binaries, c.program), Args: c.args, Env: append([]string{"XDG_CACHE_HOME=" + filepath.Join(binaries, "cache")}, c.env...), Home: t.TempDir(), Dir: c.dir, Stdin: c.stdin, Out: out, Err: errOut,
 	}.Start()
 	require.NoError(t, err)
 	t.Cleanup(p.Kill)

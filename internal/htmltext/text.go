@@ -3,26 +3,57 @@ package htmltext
 
 import (
 	"strings"
+	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
-// Text returns the readable text of an HTML source: markup, scripts, styles and
+// Page is what a reader sees of an HTML page.
+type Page struct {
+	Title    string // of the page, not part of the text
+	Text     string
+	Headings []Heading
+}
+
+// Heading is a heading and where its text begins in that of the page.
+type Heading struct {
+	Offset int
+	Text   string
+}
+
+// Read returns the readable text of an HTML source: markup, scripts, styles and
 // other invisible parts are left out, block elements end a line, white space is
-// folded as a browser does outside <pre>. It never fails: broken HTML has text
-// too. Offsets into the result are not offsets into the source.
-func Text(source string) string {
+// folded as a browser does outside <pre>, control characters are dropped. It
+// never fails: broken HTML has text, too. Offsets into the result are not offsets
+// into the source.
+func Read(source string) Page { return read(source, false) }
+
+// ReadXHTML is [Read] for XHTML, where <script/> is an element of its own.
+func ReadXHTML(source string) Page { return read(source, true) }
+
+func read(source string, xhtml bool) Page {
 	var out writer
+	var page Page
 	var hidden atom.Atom // the invisible element that we are inside, if any
-	depth, pre := 0, 0
+	depth, pre, headingFrom := 0, 0, -1
 	tokens := html.NewTokenizer(strings.NewReader(source))
 	for {
 		kind := tokens.Next()
 		if kind == html.ErrorToken {
-			return strings.TrimSpace(out.String())
+			page.Text = out.String()
+			return page
 		}
 		token := tokens.Token()
+		if kind == html.SelfClosingTagToken && xhtml {
+			tokens.NextIsNotRawText()
+		}
+		if kind == html.StartTagToken && token.DataAtom == atom.Title {
+			if tokens.Next() == html.TextToken && page.Title == "" && hidden != atom.Svg {
+				page.Title = strings.Join(strings.FieldsFunc(tokens.Token().Data, isGap), " ")
+			}
+			continue
+		}
 		if hidden != 0 {
 			switch {
 			case token.DataAtom != hidden:
@@ -39,7 +70,7 @@ func Text(source string) string {
 		case html.TextToken:
 			out.text(token.Data, pre > 0)
 		case html.StartTagToken, html.SelfClosingTagToken:
-			if isHidden(token.DataAtom) && kind == html.StartTagToken {
+			if isHidden(token.DataAtom) && (kind == html.StartTagToken || !xhtml && isRaw(token.DataAtom)) {
 				hidden, depth = token.DataAtom, 1
 				continue
 			}
@@ -47,11 +78,22 @@ func Text(source string) string {
 				pre++
 			}
 			out.boundary(token.DataAtom)
+			if isHeading(token.DataAtom) && kind == html.StartTagToken {
+				headingFrom = out.Len()
+			}
 		case html.EndTagToken:
 			if token.DataAtom == atom.Pre && pre > 0 {
 				pre--
 			}
 			out.boundary(token.DataAtom)
+			if isHeading(token.DataAtom) && headingFrom >= 0 {
+				text := out.String()[headingFrom:]
+				if heading := strings.TrimSpace(text); heading != "" {
+					page.Headings = append(page.Headings, Heading{headingFrom + strings.Index(text, heading), heading})
+					out.below = true
+				}
+				headingFrom = -1
+			}
 		}
 	}
 }
@@ -60,11 +102,13 @@ func Text(source string) string {
 type writer struct {
 	strings.Builder
 	pending string
+	below   bool // a heading is the last that was written
 }
 
 func (w *writer) text(s string, pre bool) {
+	s = strings.Map(printable, s)
 	if pre {
-		w.visible(s)
+		w.preformatted(s)
 		return
 	}
 	words := strings.Fields(s)
@@ -81,17 +125,37 @@ func (w *writer) text(s string, pre bool) {
 	}
 }
 
+// preformatted writes white space as it is, but for that at the beginning and at
+// the end of everything.
+func (w *writer) preformatted(s string) {
+	start, end := 0, len(strings.TrimRightFunc(s, unicode.IsSpace))
+	if w.Len() == 0 {
+		start = len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
+	}
+	if start < end {
+		w.visible(s[start:end])
+	}
+	if w.Len() > 0 {
+		w.pending += s[end:]
+	}
+}
+
 func (w *writer) visible(s string) {
 	if w.Len() > 0 {
+		// Below a heading no blank line: the heading stays with its text.
+		if w.below && strings.Count(w.pending, "\n") > 1 {
+			w.pending = "\n"
+		}
 		w.WriteString(w.pending)
 	}
-	w.pending = ""
+	w.pending, w.below = "", false
 	w.WriteString(s)
 }
 
-// gap asks for white space before what comes next; the widest request wins.
+// gap asks for white space before what comes next; the request with the most
+// line ends wins.
 func (w *writer) gap(s string) {
-	if len(s) > len(w.pending) || w.pending == " " {
+	if w.pending == "" || strings.Count(s, "\n") > strings.Count(w.pending, "\n") {
 		w.pending = s
 	}
 }
@@ -101,16 +165,41 @@ func (w *writer) boundary(a atom.Atom) {
 	case atom.P, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Ul, atom.Ol, atom.Dl,
 		atom.Table, atom.Pre, atom.Blockquote, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main, atom.Nav, atom.Aside, atom.Figure:
 		w.gap("\n\n")
-	case atom.Br, atom.Div, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Hr, atom.Figcaption, atom.Title, atom.Option:
-		if w.pending != "\n\n" {
-			w.gap("\n")
-		}
+	case atom.Br, atom.Div, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Hr, atom.Figcaption, atom.Option:
+		w.gap("\n")
 	case atom.Td, atom.Th:
-		if w.pending == "" {
-			w.gap(" ")
-		}
+		w.gap(" ")
 	}
 }
+
+func isHeading(a atom.Atom) bool {
+	switch a {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
+}
+
+// isRaw reports whether HTML takes what follows the tag for text, even if the
+// tag closes itself.
+func isRaw(a atom.Atom) bool {
+	return a == atom.Script || a == atom.Style || a == atom.Noscript || a == atom.Iframe
+}
+
+// printable drops what is no text: U+0000 could not even be sent.
+func printable(r rune) rune {
+	switch {
+	case r == '\t' || r == '\n' || r == '\f':
+		return r
+	case r == '\r':
+		return '\n'
+	case r < ' ' || 0x7F <= r && r < 0xA0 && r != 0x85:
+		return -1
+	}
+	return r
+}
+
+func isGap(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 func isHidden(a atom.Atom) bool {
 	switch a {

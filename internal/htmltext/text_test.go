@@ -27,26 +27,56 @@ func TestReadableTextOnly(t *testing.T) {
 		"broken":          {"<p>One<p>Two</b></p", "One\n\nTwo"},
 		"unclosed script": {"One.<script>two", "One."},
 		"nothing":         {"<p> </p>", ""},
+		"heading":         {"<p>One.</p><h2>Two</h2><p>Three.</p>", "One.\n\nTwo\nThree."},
+		"pre, spaces":     {"<pre>\n  a \n   \n</pre>b", "a \n   \nb"},
+		"controls":        {"a\x00b\x01c\u0085d<pre>e\r\nf</pre>", "abc d\n\ne\nf"},
+		"title":           {"<title>no</title>One.<svg><title>no</title></svg>", "One."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, tc.want, htmltext.Text(tc.in))
+			require.Equal(t, tc.want, htmltext.Read(tc.in).Text)
 		})
 	}
 }
 
-func FuzzText(f *testing.F) {
-	f.Add("<p>One &amp; two</p>")
-	f.Add("<script><svg><pre></p>")
-	f.Fuzz(func(t *testing.T, source string) {
+func TestTitleAndHeadings(t *testing.T) {
+	page := htmltext.Read("<head><title> A &amp;\n B </title></head><pre>\n x</pre><h1>One <i>two</i></h1>Three<h2></h2><h3>\n Four</h3>")
+	require.Equal(t, "A & B", page.Title)
+	require.Equal(t, "x\n\nOne two\nThree\n\nFour", page.Text)
+	require.Equal(t, []htmltext.Heading{{Offset: 3, Text: "One two"}, {Offset: 18, Text: "Four"}}, page.Headings)
+}
+
+// In XHTML every element may close itself; in HTML a script goes on.
+func TestElementsThatCloseThemselves(t *testing.T) {
+	for _, element := range []string{"script", "style", "title", "iframe", "textarea"} {
+		source := "<p>One.</p><" + element + " /><p>Two.</p>"
+		require.Equal(t, "One.\n\nTwo.", htmltext.ReadXHTML(source).Text, element)
+	}
+	require.Equal(t, "One.", htmltext.Read("<p>One.</p><script src=x /><p>Two.</p>").Text)
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("<p>One &amp; two</p>", false)
+	f.Add("<script><svg><pre></p>", true)
+	f.Add("<h1>One<h2>\x00</h2><pre> a\n </pre><title/>", true)
+	f.Fuzz(func(t *testing.T, source string, xhtml bool) {
 		if !utf8.ValidString(source) {
 			t.Skip()
 		}
-		text := htmltext.Text(source)
-		if !utf8.ValidString(text) {
-			t.Fatalf("not UTF-8: %q", text)
+		read := htmltext.Read
+		if xhtml {
+			read = htmltext.ReadXHTML
 		}
-		if text != strings.TrimSpace(text) {
-			t.Fatalf("white space around: %q", text)
+		page := read(source)
+		if !utf8.ValidString(page.Text) || strings.Contains(page.Text, "\x00") {
+			t.Fatalf("not clean UTF-8: %q", page.Text)
+		}
+		if page.Text != strings.TrimSpace(page.Text) {
+			t.Fatalf("white space around: %q", page.Text)
+		}
+		for _, h := range page.Headings {
+			if !strings.HasPrefix(page.Text[h.Offset:], h.Text) {
+				t.Fatalf("no %q at %d of %q", h.Text, h.Offset, page.Text)
+			}
 		}
 	})
 }

@@ -44,7 +44,11 @@ func DecodeDocument(header nats.Header, body []byte) (extraction.Document, error
 		if err := checkString("text", string(body)); err != nil {
 			return extraction.Document{}, err
 		}
-		d.Text = htmltext.Text(string(body))
+		page := htmltext.Read(string(body))
+		d.Text = page.Text
+		for _, h := range page.Headings {
+			d.Marks = append(d.Marks, extraction.Mark{Offset: h.Offset, Key: extraction.MarkSection, Value: h.Text})
+		}
 	case ContentJSON:
 		if d, err = decodeDocumentObject(body); err != nil {
 			return extraction.Document{}, err

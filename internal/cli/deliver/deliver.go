@@ -7,50 +7,154 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/publish"
 )
 
-// Sources looks at every file, so that one run reports all that is wrong. "-",
+// Input is what a command line names: files, folders and standard input.
+type Input struct {
+	files   *publish.Files
+	sources []publish.Source
+	left    []*publish.InputError // out of folders: these files are refused
+}
+
+// Open looks at every file, and at every file in each folder, so that one run reports all that is wrong. "-",
 // and no file at all, is standard input.
-func Sources(files []string, stdin io.Reader) ([]publish.Source, error) {
-	if len(files) == 0 {
+func Open(ctx context.Context, names []string, stdin io.Reader) (*Input, error) {
+	if len(names) == 0 {
 		if cli.IsTerminal(stdin) {
 			return nil, cli.Usage(errors.New("name the files, or pipe a text into standard input"))
 		}
-		files = []string{publish.StdinName}
+		names = []string{publish.StdinName}
 	}
-	var sources []publish.Source
+	in := &Input{files: publish.NewFiles(ctx)}
 	var refusals []error
 	piped := false
-	for _, file := range files {
-		if file == publish.StdinName && piped {
+	for _, name := range names {
+		if name == publish.StdinName && piped {
 			refusals = append(refusals, errors.New("-: standard input can be read once"))
 			continue
 		}
-		source, err := open(file, stdin)
-		if err != nil {
+		piped = piped || name == publish.StdinName
+		if err := in.add(name, stdin); err != nil {
 			refusals = append(refusals, err)
 		}
-		piped = piped || file == publish.StdinName
-		sources = append(sources, source)
 	}
-	return sources, cli.Usage(errors.Join(refusals...))
+	if err := errors.Join(refusals...); err != nil {
+		in.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, cli.Usage(err)
+	}
+	return in, nil
 }
 
-func open(file string, stdin io.Reader) (publish.Source, error) {
-	if file == publish.StdinName {
+// Close gives back what reading took. Nothing can be read or sent after it.
+func (in *Input) Close() { _ = in.files.Close() }
+
+func (in *Input) add(name string, stdin io.Reader) error {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return in.addFolder(name)
+	}
+	source, err := open(in.files, name, stdin)
+	if err == nil {
+		in.sources = append(in.sources, source)
+	}
+	return err
+}
+
+func open(files *publish.Files, name string, stdin io.Reader) (publish.Source, error) {
+	if name == publish.StdinName {
 		return publish.ReadStdin(stdin)
 	}
-	return publish.OpenFile(file)
+	return files.Open(name)
 }
 
-// Plan checks the sources. What is wrong with them is the user's to change.
-func Plan(config publish.PlanConfig, sources []publish.Source) (*publish.Plan, error) {
-	plan, err := publish.NewPlan(config, sources)
-	return plan, Refused(err)
+// addFolder adds what can be opened in a folder. What cannot is told later, but
+// is no reason to refuse the rest.
+func (in *Input) addFolder(name string) error {
+	seen := len(in.sources) + len(in.left)
+	for source, err := range in.files.Walk(name) {
+		refused, ok := errors.AsType[*publish.InputError](err)
+		switch {
+		case err == nil:
+			in.sources = append(in.sources, source)
+		case ok:
+			in.left = append(in.left, refused)
+		default:
+			return err
+		}
+	}
+	if len(in.sources)+len(in.left) == seen {
+		return fmt.Errorf("%s: there are no files in it", name)
+	}
+	return nil
+}
+
+// Plan reads and checks everything, and writes a line for each file that it leaves out of
+// a folder, with the reason. What is wrong with named files is an error, and the
+// user's to change.
+func (in *Input) Plan(config publish.PlanConfig, errOut io.Writer) (*publish.Plan, error) {
+	shown := cli.NewProgress(errOut, "read", len(in.sources), nil)
+	config.OnRead = func(n int) { shown.Set(n, 0) }
+	plan, err := publish.NewPlan(config, in.sources)
+	shown.End()
+	if err != nil {
+		return nil, Refused(err)
+	}
+	plan.Refused = append(in.left, plan.Refused...)
+	slices.SortStableFunc(plan.Refused, func(a, b *publish.InputError) int { return strings.Compare(a.Source, b.Source) })
+	for _, refused := range plan.Refused {
+		tellRefused(errOut, refused)
+	}
+	for _, note := range plan.Notes {
+		fmt.Fprintf(errOut, "note: %s\n", cli.Printable(note))
+	}
+	if len(plan.Documents) == 0 {
+		return nil, cli.Usage(errors.New("there is no document to send"))
+	}
+	return plan, nil
+}
+
+// Documents reads all documents without sending them. Files of folders that are
+// refused are a line on errOut, as with Plan.
+func (in *Input) Documents(errOut io.Writer) iter.Seq2[publish.Item, error] {
+	return func(yield func(publish.Item, error) bool) {
+		for _, refused := range in.left {
+			tellRefused(errOut, refused)
+		}
+		for _, source := range in.sources {
+			for item, err := range source.Documents() {
+				if refused, ok := errors.AsType[*publish.InputError](err); ok && source.Found() {
+					tellRefused(errOut, refused)
+					break
+				}
+				if !yield(item, Refused(err)) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+func tellRefused(errOut io.Writer, refused *publish.InputError) {
+	fmt.Fprintf(errOut, "refused: %s\n", cli.Printable(refused.Error()))
+}
+
+// LeftOut is the error, for the end of a run that went well, of files that were
+// left out; nil if there are none.
+func LeftOut(plan *publish.Plan) error {
+	if n := len(plan.Refused); n > 0 {
+		return cli.Usage(fmt.Errorf("%s refused", cli.Count(n, "file")))
+	}
+	return nil
 }
 
 // Refused marks what package publish will not do however often it is asked.
@@ -110,7 +214,7 @@ func Run(ctx context.Context, errOut io.Writer, publisher *publish.Publisher, or
 	case len(dead) > 0:
 		return outcome, cli.DeadLettered(fmt.Errorf("%d of %s dead-lettered", len(dead), cli.Count(plan.Chunks, "chunk")))
 	}
-	return outcome, nil
+	return outcome, LeftOut(plan)
 }
 
 func follow(ctx context.Context, publisher *publish.Publisher, timeout time.Duration) ([]publish.Dead, error) {

@@ -1,0 +1,172 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/internal/samplefiles"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// mixedFolder writes n documents of all formats into folders, each with a text of
+// its own, and beside them files that cannot be read, whose names it returns with
+// what is said of them.
+func mixedFolder(t *testing.T, n int) (folder string, refused map[string]string) {
+	t.Helper()
+	folder = t.TempDir()
+	put := func(name string, content []byte) {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+	}
+	for i := range n {
+		text := fmt.Sprintf("Ada Lovelace met Charles Babbage in London for the %dth time.", i)
+		name := fmt.Sprintf("part %d/sub/%04d", i%7, i)
+		switch i % 8 {
+		case 0:
+			put(name+".txt", []byte(strings.Repeat(text+" ", 100)))
+		case 1:
+			put(name+".md", []byte("# Meeting\n\n| who | when |\n|---|---|\n| Ada | 1833 |\n\n"+text))
+		case 2:
+			put(name+".html", []byte("<title>T</title><h1>Meeting</h1><p>"+text))
+		case 3:
+			put(name+".pdf", samplefiles.PDF("T", text, "On page two."))
+		case 4:
+			put(name+".docx", samplefiles.Word("T", samplefiles.Heading("Meeting")+samplefiles.Paragraph(text)))
+		case 5:
+			put(name+".epub", samplefiles.EPUB("T", "<h1>Meeting</h1><p>"+text+"</p>"))
+		case 6:
+			put(name+".JSONL", fmt.Appendf(nil, `{"text":%q}`, text))
+		case 7:
+			put(name+".htm", []byte(`<meta charset="iso-8859-1"><p>Caf`+"\xe9. "+text))
+		}
+	}
+	word := samplefiles.Word("", samplefiles.Paragraph("Ada."))
+	refused = map[string]string{
+		"bad/scan.pdf":     "OCR",
+		"bad/secret.pdf":   "encrypted",
+		"bad/cut.docx":     "cut off",
+		"bad/lie.pdf":      "not a PDF",
+		"bad/picture.png":  "cannot read .png files",
+		"bad/latin.txt":    "not UTF-8",
+		"bad/empty.md":     "blank",
+		"bad/page.html":    "names no other character set",
+		"bad/lines.jsonl":  "unknown field",
+		"bad/NOTES":        "no ending",
+		"bad/dangling.txt": "no such file",
+	}
+	put("bad/scan.pdf", samplefiles.ScannedPDF(2))
+	put("bad/secret.pdf", samplefiles.EncryptedPDF())
+	put("bad/cut.docx", word[:len(word)/2])
+	put("bad/lie.pdf", word)
+	put("bad/picture.png", []byte("\x89PNG\r\n\x1a\n\x00"))
+	put("bad/latin.txt", []byte("caf\xe9"))
+	put("bad/empty.md", nil)
+	put("bad/page.html", []byte("<p>caf\xe9"))
+	put("bad/lines.jsonl", []byte("{\"text\":\"This line is well.\"}\n{\"txt\":\"b\"}\n"))
+	put("bad/NOTES", []byte("x"))
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(folder, "bad/dangling.txt")))
+	put(".git/hidden.txt", []byte("hidden"))
+	put("part 0/.DS_Store", []byte("hidden"))
+	require.NoError(t, os.Symlink("..", filepath.Join(folder, "part 0/loop")))
+	return folder, refused
+}
+
+// One after another, so that what reads PDF files is compiled once.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	t.Run("every format is tried", triesEveryFormat)
+	t.Run("pages go with chunks", pagesGoWithChunks)
+	t.Run("a folder is published", publishesAFolder)
+}
+
+// A folder of a thousand mixed documents is published, with one line for every
+// file that is not, and why; again, it costs nothing.
+func publishesAFolder(t *testing.T) {
+	t.Helper()
+	documents := 1000
+	if testing.Short() {
+		documents = 120
+	}
+	folder, bad := mixedFolder(t, documents)
+	url := natsServer(t)
+
+	dry := publisher(t, url, "publish", "--tenant", "acme", "--dry-run", folder)
+	require.Equal(t, 2, dry.code, dry)
+
+	sent := publisher(t, url, "publish", "--tenant", "acme", folder)
+	require.Equal(t, 2, sent.code, sent.errOut)
+	require.Equal(t, dry.out, sent.out)
+	require.Len(t, strings.Split(strings.TrimSpace(sent.out), "\n"), documents)
+	lines := map[string]string{}
+	for line := range strings.Lines(sent.errOut) {
+		if rest, ok := strings.CutPrefix(line, "refused: "+folder+"/"); ok {
+			name, why, _ := strings.Cut(rest, ":")
+			require.NotContains(t, lines, name, "two lines")
+			lines[name] = why
+		}
+	}
+	require.Len(t, lines, len(bad), sent.errOut)
+	for name, why := range bad {
+		require.Contains(t, lines[name], why, name)
+	}
+	require.Contains(t, sent.errOut, fmt.Sprintf("publisher: %d files refused", len(bad)))
+	client := connect(t, url)
+	chunks := client.messages("WEIR_CHUNKS")
+	require.GreaterOrEqual(t, chunks, documents)
+
+	again := publisher(t, url, "publish", "--tenant", "acme", "--json", folder)
+	require.Equal(t, 2, again.code, again.errOut)
+	var report struct {
+		Documents []struct{ Source string }
+		Refused   []struct{ Source, Reason string }
+		Chunks    int
+		Duplicate int
+	}
+	require.NoError(t, json.Unmarshal([]byte(again.out), &report))
+	require.Len(t, report.Documents, documents)
+	require.Len(t, report.Refused, len(bad))
+	require.Equal(t, chunks, report.Duplicate)
+	require.Equal(t, chunks, client.messages("WEIR_CHUNKS"))
+	t.Logf("%d documents, %d chunks: dry run %v, publish %v, again %v", documents, chunks, dry.took, sent.took, again.took)
+}
+
+// Where a chunk of a PDF stands goes with it.
+func pagesGoWithChunks(t *testing.T) {
+	t.Helper()
+	url := natsServer(t)
+	path := writeFile(t, "a.pdf", string(samplefiles.PDF("A Paper", "Ada met Charles.", "", "In London.")))
+	done := publisher(t, url, "publish", "--tenant", "acme", path)
+	require.Equal(t, 0, done.code, done)
+	require.Contains(t, done.errOut, "note: "+path+": of 3 pages 1 have no text")
+	stream, err := connect(t, url).js.Stream(t.Context(), "WEIR_CHUNKS")
+	require.NoError(t, err)
+	msg, err := stream.GetMsg(t.Context(), 1)
+	require.NoError(t, err)
+	chunk, err := wire.DecodeChunk(msg.Data)
+	require.NoError(t, err)
+	require.Equal(t, "Ada met Charles.\n\nIn London.", chunk.Text)
+	require.Equal(t, "A Paper", chunk.Title)
+	require.Equal(t, map[string]string{"page": "1", "page_end": "3"}, chunk.Metadata)
+}
+
+func triesEveryFormat(t *testing.T) {
+	t.Helper()
+	text := "Ada Lovelace met Charles Babbage at a party in London."
+	folder := t.TempDir()
+	for name, content := range map[string][]byte{
+		"a.pdf": samplefiles.PDF("", text), "a.docx": samplefiles.Word("", samplefiles.Paragraph(text)),
+		"a.epub": samplefiles.EPUB("", "<p>"+text+"</p>"), "a.html": []byte("<p>" + text),
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), content, 0o600))
+		done := command{program: "worker", args: []string{"try", filepath.Join(folder, name)}}.run(t)
+		require.Equal(t, 0, done.code, done)
+		require.Contains(t, done.out, "Ada Lovelace", name)
+	}
+}
