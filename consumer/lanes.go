@@ -40,7 +40,7 @@ type lanes struct {
 	mu       sync.Mutex
 	all      map[string]*lane // by token
 	ready    []*lane          // in the order of their turns: the rotation
-	waiting  []*lane          // to enter the rotation
+	waiting  circle           // to enter the rotation
 	rotating int              // in ready, and having a turn
 	parked   parkedLanes
 	entering int           // of all lanes
@@ -54,11 +54,6 @@ const (
 	// gatePoll is for allowance that has gone to chunks in hand which are just
 	// about to take it.
 	gatePoll = 5 * time.Millisecond
-	// Of many lanes with work, so many take turns for so long, then others do:
-	// a server with many lanes is slow, and one that is not pulled from for a
-	// while is gone.
-	rotationSize = 64
-	rotationTime = time.Second
 	// manyLanes is from when on lanes are made to go early.
 	manyLanes = 2 * rotationSize
 	// quick is how short chunks must be in hand to be pulled in batches.
@@ -108,7 +103,7 @@ func (s *lanes) wake(l *lane) {
 // one. Called with the lock held.
 func (s *lanes) enqueue(l *lane) {
 	l.state = queued
-	s.waiting = append(s.waiting, l)
+	s.waiting.add(l)
 	s.admit()
 	s.signal()
 }
@@ -116,7 +111,7 @@ func (s *lanes) enqueue(l *lane) {
 // another gives a lane that had a turn another one, in the rotation if it has not
 // been there for long or nobody else waits. Called with the lock held.
 func (s *lanes) another(l *lane, now time.Time) {
-	if len(s.waiting) > 0 && now.Sub(l.entered) > rotationTime {
+	if s.waiting.n > 0 && now.Sub(l.entered) > rotationTime {
 		s.enqueue(l)
 		return
 	}
@@ -137,10 +132,9 @@ func (s *lanes) leaveTurn() {
 
 // admit fills the rotation. Called with the lock held.
 func (s *lanes) admit() {
-	for ; s.rotating < rotationSize && len(s.waiting) > 0; s.rotating++ {
-		l := s.waiting[0]
-		s.waiting[0], s.waiting = nil, s.waiting[1:]
-		l.entered = time.Now()
+	for now := time.Now(); s.rotating < rotationSize && s.waiting.n > 0; s.rotating++ {
+		l := s.waiting.take(now)
+		l.entered = now
 		s.ready = append(s.ready, l)
 	}
 }

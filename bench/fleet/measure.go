@@ -21,13 +21,14 @@ type figure struct {
 	wall      time.Duration // from the first result to the last
 	processor time.Duration // of the workers and the NATS server, user and system
 	server    time.Duration // of these, the server's
+	lanes     int           // consumers of the queue, at most
 
 	idleWatched, idleProcessor time.Duration // of a worker, afterwards
 	memory                     uint64        // of a worker, in bytes, resident
 }
 
 func (f figure) String() string {
-	return fmt.Sprintf("%7.2fs wall %7.2fs processor (server %.2fs)", f.wall.Seconds(), f.processor.Seconds(), f.server.Seconds())
+	return fmt.Sprintf("%7.2fs wall %7.2fs processor (server %.2fs) %4d lanes", f.wall.Seconds(), f.processor.Seconds(), f.server.Seconds(), f.lanes)
 }
 
 // buildWorker builds the command that is measured.
@@ -102,11 +103,11 @@ func (p plan) measure(ctx context.Context, worker string, c contestant) (f figur
 		defer stop(cmd)
 		workers = append(workers, cmd)
 	}
-	first, last, err := awaitResults(ctx, js, names, p.chunks)
+	first, last, lanes, err := awaitResults(ctx, js, names, p.chunks)
 	if err != nil {
 		return f, err
 	}
-	f.wall = last.Sub(first)
+	f.wall, f.lanes = last.Sub(first), lanes
 	f.server = processorTime(server.Process.Pid) - before
 	f.processor = f.server
 	for _, cmd := range workers {
@@ -160,24 +161,29 @@ func publish(ctx context.Context, js jetstream.JetStream, names wire.Names, chun
 }
 
 // awaitResults waits until all results are stored, and returns when the first
-// and the last were.
-func awaitResults(ctx context.Context, js jetstream.JetStream, names wire.Names, chunks int) (first, last time.Time, err error) {
+// and the last were, and how many consumers the queue had meanwhile.
+func awaitResults(ctx context.Context, js jetstream.JetStream, names wire.Names, chunks int) (first, last time.Time, lanes int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	for {
 		stream, err := js.Stream(ctx, names.ResultStream())
 		if err != nil {
-			return first, last, err
+			return first, last, 0, err
 		}
+		queue, err := js.Stream(ctx, names.ChunkStream())
+		if err != nil {
+			return first, last, 0, err
+		}
+		lanes = max(lanes, queue.CachedInfo().State.Consumers)
 		state := stream.CachedInfo().State
 		if state.Msgs == uint64(chunks) {
-			return state.FirstTime, state.LastTime, nil
+			return state.FirstTime, state.LastTime, lanes, nil
 		}
 		if state.Msgs > uint64(chunks) {
-			return first, last, errors.New("more results than chunks")
+			return first, last, 0, errors.New("more results than chunks")
 		}
 		if err := wait(ctx, 100*time.Millisecond); err != nil {
-			return first, last, fmt.Errorf("%d of %d results: %w", state.Msgs, chunks, err)
+			return first, last, 0, fmt.Errorf("%d of %d results: %w", state.Msgs, chunks, err)
 		}
 	}
 }
