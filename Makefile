@@ -45,6 +45,11 @@ bench: ## ratios against the named baselines, in one run
 chaos: ## kill, stop and starve a fleet of real processes and check its promises from outside, beside the literal design (ARGS="-short -run kills")
 	$(GO) run ./internal/chaos $(or $(ARGS),-design both)
 
+.PHONY: fleet
+fleet: ## eight real processes share a limit for 30 s (FOR=2m for longer), then a circuit whose prober is killed
+	WEIR_TEST_FLEET=$(or $(FOR),30s) $(GO) test -count=1 -v -run LedgerR18Fleet ./kvcache/natskv
+	$(GO) test -count=1 -v ./internal/fleettest
+
 .PHONY: ci
 ci: ## what CI runs
 	bash .ci/run

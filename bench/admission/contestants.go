@@ -23,20 +23,29 @@ const plenty = 1_000_000_000
 var errRefused = errors.New("refused")
 
 // ledgerOn is this project's: exact, by the server's clock.
-func ledgerOn(url string) contestant { return ledgerWith(url, "ledger", 1) }
+func ledgerOn(url string) contestant {
+	return ledgerWith(url, "ledger", 1, "bench", jetstream.FileStorage)
+}
 
 // ledgerWithoutSparesOn is how the ledger is while a window is more than half
 // used: it takes nothing ahead. Here it is kept from it by a quota that is
 // never the same again soon.
-func ledgerWithoutSparesOn(url string) contestant { return ledgerWith(url, "no spares", 1000) }
+func ledgerWithoutSparesOn(url string) contestant {
+	return ledgerWith(url, "no spares", 1000, "bench", jetstream.FileStorage)
+}
 
-func ledgerWith(url, name string, quotas uint64) contestant {
+// ledgerInMemoryOn is the same in memory storage, which is how Redis runs here.
+func ledgerInMemoryOn(url string) contestant {
+	return ledgerWith(url, "... in memory", 1000, "memory", jetstream.MemoryStorage)
+}
+
+func ledgerWith(url, name string, quotas uint64, bucket string, storage jetstream.StorageType) contestant {
 	return contestant{name, func(processes int) ([]admit, func() uint64, error) {
 		var n atomic.Uint64
 		var admits []admit
 		var conns []*nats.Conn
 		for range processes {
-			c, nc, err := openLedger(url)
+			c, nc, err := openLedger(url, bucket, storage)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -54,7 +63,7 @@ func ledgerWith(url, name string, quotas uint64) contestant {
 	}}
 }
 
-func openLedger(url string) (*natskv.Cache, *nats.Conn, error) {
+func openLedger(url, bucket string, storage jetstream.StorageType) (*natskv.Cache, *nats.Conn, error) {
 	nc, err := nats.Connect(url)
 	if err != nil {
 		return nil, nil, err
@@ -63,7 +72,7 @@ func openLedger(url string) (*natskv.Cache, *nats.Conn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := natskv.Open(context.Background(), js, "bench", natskv.WithTimeout(5*time.Second))
+	c, err := natskv.Open(context.Background(), js, bucket, natskv.WithTimeout(5*time.Second), natskv.WithStorage(storage))
 	return c, nc, err
 }
 
@@ -88,6 +97,35 @@ func casOn(url string) contestant {
 			}
 			conns = append(conns, nc)
 			admits = append(admits, func(ctx context.Context, key string) error { return swap(ctx, kv, key) })
+		}
+		return admits, sentBy(conns), nil
+	}}
+}
+
+// publishOn only stores a message in a stream and waits for the acknowledgement: whatever
+// is agreed on through JetStream cannot cost less without taking ahead.
+func publishOn(url string) contestant {
+	return contestant{"one publish", func(processes int) ([]admit, func() uint64, error) {
+		var admits []admit
+		var conns []*nats.Conn
+		for range processes {
+			nc, err := nats.Connect(url)
+			if err != nil {
+				return nil, nil, err
+			}
+			js, err := jetstream.New(nc)
+			if err != nil {
+				return nil, nil, err
+			}
+			_, err = js.CreateOrUpdateStream(context.Background(), jetstream.StreamConfig{Name: "plain", Subjects: []string{"plain.*"}})
+			if err != nil {
+				return nil, nil, err
+			}
+			conns = append(conns, nc)
+			admits = append(admits, func(ctx context.Context, key string) error {
+				_, err := js.Publish(ctx, "plain.x", []byte("take 0\n"))
+				return err
+			})
 		}
 		return admits, sentBy(conns), nil
 	}}
@@ -150,7 +188,7 @@ func redisRateOn(address string) contestant {
 func reportBytes(url string) error {
 	fmt.Println("\nbytes and requests per admission of the ledger, one caller")
 	for _, limit := range []int{10, 10_000} {
-		c, nc, err := openLedger(url)
+		c, nc, err := openLedger(url, "bench", jetstream.FileStorage)
 		if err != nil {
 			return err
 		}

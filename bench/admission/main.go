@@ -38,6 +38,8 @@ var scenes = []scene{
 	{"1 caller, 1 key", 1, 1, 1},
 	{"8 callers, 1 key", 1, 8, 1},
 	{"32 callers, 1 key", 1, 32, 1},
+	{"1 caller, 64 keys", 1, 1, 64},
+	{"8 callers, 64 keys", 1, 8, 64},
 	{"32 callers, 64 keys", 1, 32, 64},
 	{"8 processes, 1 key", 8, 8, 1},
 	{"32 processes, 1 key", 32, 32, 1},
@@ -70,7 +72,7 @@ func run(rounds int, each time.Duration) error {
 		return err
 	}
 	defer stop()
-	contestants := []contestant{ledgerOn(url), ledgerWithoutSparesOn(url), casOn(url)}
+	contestants := []contestant{ledgerOn(url), ledgerWithoutSparesOn(url), ledgerInMemoryOn(url), publishOn(url), casOn(url)}
 	address, stopRedis, err := startRedis()
 	switch {
 	case err == nil:
@@ -143,7 +145,7 @@ func report(s scene, contestants []contestant, results map[string][]result) {
 	fmt.Printf("\n%s\n", s.name)
 	for _, c := range contestants {
 		m := median(results[c.name])
-		line := fmt.Sprintf("  %-12s %9.0f/s  %8.1f us each", c.name, m.perSecond, float64(s.callers)*1e6/m.perSecond)
+		line := fmt.Sprintf("  %-13s %9.0f/s  %8.1f us each", c.name, m.perSecond, float64(s.callers)*1e6/m.perSecond)
 		if m.requests > 0 {
 			line += fmt.Sprintf("  %5.2f requests per admission", m.requests)
 		}
