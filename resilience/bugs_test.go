@@ -237,6 +237,38 @@ func TestBug13SwapsExhaustedUnderContention(t *testing.T) {
 	require.Equal(t, "3200", b.key("failures"))
 }
 
+// 13: and with a store that takes time to answer, so that everybody has read the same
+// before anybody has written, whoever loses comes back at a moment of its own.
+func TestBug13EverybodyLosesToSomebody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const callers = 100
+		cfg := resilience.DefaultBreakerConfig()
+		cfg.Cache, cfg.FailureThreshold = slowStore{kvcache.NewMemory()}, 1_000_000
+		b, err := resilience.NewBreaker(cfg)
+		require.NoError(t, err)
+		var all sync.WaitGroup
+		for range callers {
+			all.Go(func() {
+				p, _, err := b.Allow(t.Context())
+				require.NoError(t, err)
+				require.NoError(t, p.Failure(t.Context(), "down"))
+			})
+		}
+		all.Wait()
+		s, err := b.Snapshot(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, callers, s.Failures)
+	})
+}
+
+// slowStore answers what is asked a millisecond late.
+type slowStore struct{ *kvcache.Memory }
+
+func (s slowStore) Load(ctx context.Context, entries []kvcache.Entry) error {
+	defer time.Sleep(time.Millisecond)
+	return s.Memory.Load(ctx, entries)
+}
+
 // 14: a stream is begun again after part of it has been delivered. A guarded
 // call decides that for itself: an error that is not to be retried is not.
 func TestBug14ReplayAfterTheFirstChunk(t *testing.T) {
@@ -263,6 +295,15 @@ func TestBug14ReplayAfterTheFirstChunk(t *testing.T) {
 	require.Equal(t, 2, attempts)
 	require.Equal(t, 1, delivered)
 	require.Equal(t, "1", breaker.key("failures"))
+
+	// And an error that says so itself is not, whatever the classification thinks of it.
+	delivered, attempts = 0, 0
+	err = g.Do(t.Context(), aCall, func(context.Context) (int64, error) {
+		attempts++
+		return 0, fmt.Errorf("after output: %w", permanentError{errBroken})
+	})
+	require.ErrorIs(t, err, permanentError{errBroken})
+	require.Equal(t, 1, attempts)
 }
 
 // 15: a store that hiccups looks like a model that failed, or the reverse.
