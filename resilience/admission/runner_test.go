@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -178,6 +179,34 @@ func TestLocalCaps(t *testing.T) {
 		require.Equal(t, 600*time.Second, time.Since(begin))
 		require.Equal(t, admission.Failed, call.State())
 	})
+}
+
+// TestStreamThatIsToldToStopHasNotEnded: A12, A18, a source that just stops when its
+// attempt's cap is met has not come to its end, before output or after.
+func TestStreamThatIsToldToStopHasNotEnded(t *testing.T) {
+	for name, first := range map[string]int{"before output": 0, "after output": 1} {
+		bubble(t, name, func(t *testing.T) {
+			f := newFixture(t, []admission.RunnerOption{admission.WithAttemptCap(time.Second)})
+			call := admission.NewCall()
+			var last error
+			got := 0
+			for _, err := range admission.Stream(t.Context(), f.run, call, func(ctx context.Context) iter.Seq2[string, error] {
+				return func(yield func(string, error) bool) {
+					for range first {
+						yield("a", nil)
+					}
+					<-ctx.Done()
+				}
+			}) {
+				if last = err; err == nil {
+					got++
+				}
+			}
+			require.Equal(t, first, got)
+			require.ErrorIs(t, last, context.DeadlineExceeded)
+			require.Equal(t, admission.Failed, call.State())
+		})
+	}
 }
 
 // TestPreCreateFailureOwnsNothing: A17.
