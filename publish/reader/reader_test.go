@@ -176,6 +176,11 @@ func TestReadingIsBounded(t *testing.T) {
 
 	_, err = reader.Bounded(1<<30, time.Nanosecond).Read(t.Context(), ".docx", bomb)
 	require.ErrorIs(t, err, reader.ErrTimeout)
+
+	r := reader.Bounded(1<<30, 5*time.Millisecond)
+	_, err = r.Read(t.Context(), ".pdf", samplefiles.PDF("", make([]string, 5000)...))
+	require.ErrorIs(t, err, reader.ErrTimeout)
+	require.NoError(t, r.Close())
 }
 
 func TestReadingEndsWithTheContext(t *testing.T) {
@@ -188,14 +193,18 @@ func TestReadingEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// whatever is in a file, reading it gives a text that can be sent, or an Error.
-func fuzz(f *testing.F, ending string, seeds ...[]byte) {
+// Whatever is in a file, reading it gives a text that can be sent, or an Error.
+// wrap makes the file of what is fuzzed, nil if that is the file.
+func fuzz(f *testing.F, ending string, wrap func(string) []byte, seeds ...string) {
 	r := newReader(f)
 	for _, seed := range seeds {
-		f.Add(seed)
-		f.Add(seed[:len(seed)*2/3])
+		f.Add([]byte(seed))
+		f.Add([]byte(seed[:len(seed)*2/3]))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
+		if wrap != nil {
+			content = wrap(string(content))
+		}
 		text, err := r.Read(t.Context(), ending, content)
 		if err != nil {
 			if _, ok := errors.AsType[*reader.Error](err); !ok {
@@ -219,18 +228,49 @@ func fuzz(f *testing.F, ending string, seeds ...[]byte) {
 	})
 }
 
+// replaced is an archive with other content in its file name.
+func replaced(files []samplefiles.File, name string) func(string) []byte {
+	return func(content string) []byte {
+		var out []samplefiles.File
+		for _, f := range files {
+			if f.Name == name {
+				f.Content = content
+			}
+			out = append(out, f)
+		}
+		return samplefiles.Zip(out...)
+	}
+}
+
+func contentOf(files []samplefiles.File, name string) string {
+	for _, f := range files {
+		if f.Name == name {
+			return f.Content
+		}
+	}
+	return ""
+}
+
 func FuzzHTML(f *testing.F) {
-	fuzz(f, ".html", []byte("<meta charset=iso-8859-1><title>T</title><h1>caf\xe9</h1><p>x"), []byte("\xff\xfe<\x00p\x00>\x00a\x00"))
+	fuzz(f, ".html", nil, "<meta charset=iso-8859-1><title>T</title><h1>caf\xe9</h1><p>x", "\xff\xfe<\x00p\x00>\x00a\x00")
+}
+
+func FuzzArchive(f *testing.F) {
+	fuzz(f, ".docx", nil, string(samplefiles.Word("T", samplefiles.Paragraph("Ada."))))
 }
 
 func FuzzWord(f *testing.F) {
-	fuzz(f, ".docx", samplefiles.Word("T", samplefiles.Heading("One")+samplefiles.Paragraph("Ada.")+"<w:tbl><w:tr><w:tc>"+samplefiles.Paragraph("a")+"</w:tc></w:tr></w:tbl>"))
+	const name = "word/document.xml"
+	files := samplefiles.WordFiles("T", samplefiles.Heading("One")+samplefiles.Paragraph("Ada.")+"<w:tbl><w:tr><w:tc>"+samplefiles.Paragraph("a")+"</w:tc></w:tr></w:tbl>")
+	fuzz(f, ".docx", replaced(files, name), contentOf(files, name))
 }
 
 func FuzzEPUB(f *testing.F) {
-	fuzz(f, ".epub", samplefiles.EPUB("T", "<h1>One</h1><p>Ada.</p>"))
+	const name = "OEBPS/book.opf"
+	files := samplefiles.EPUBFiles("T", "<h1>One</h1><p>Ada.</p>")
+	fuzz(f, ".epub", replaced(files, name), contentOf(files, name))
 }
 
 func FuzzPDF(f *testing.F) {
-	fuzz(f, ".pdf", samplefiles.PDF("T", "Ada.", "", "Charles."), samplefiles.EncryptedPDF())
+	fuzz(f, ".pdf", nil, string(samplefiles.PDF("T", "Ada.", "", "Charles.")), string(samplefiles.EncryptedPDF()))
 }
