@@ -148,11 +148,12 @@ func spans(calls []call, o outcomes) []span {
 // limit on admissions, and a call may arrive some time after its own. So those are
 // counted that were certainly admitted in the same window: begun in it, and arrived
 // in it. However busy the machine is, that is never too many by mistake. It
-// also tells how many arrived within a window, whenever they were admitted.
+// also tells how many arrived within a window, whenever they were admitted, and how
+// long they took to.
 func checkWindow(known []span, limit int, width time.Duration) finding {
-	most, came := 0, make([]time.Time, 0, len(known))
+	most, latest, came := 0, time.Duration(0), make([]time.Time, 0, len(known))
 	for _, first := range known {
-		came = append(came, first.to)
+		came, latest = append(came, first.to), max(latest, first.to.Sub(first.from))
 		n, end := 0, first.from.Add(width)
 		for _, other := range known {
 			if !other.from.Before(first.from) && other.to.Before(end) {
@@ -163,7 +164,7 @@ func checkWindow(known []span, limit int, width time.Duration) finding {
 	}
 	return finding{
 		Promise:  fmt.Sprintf("at most %d calls admitted in any %v", limit, width),
-		Measured: fmt.Sprintf("most begun and arrived in %v: %d of %d; arrived: %d", width, most, len(known), mostWithin(came, width)),
+		Measured: fmt.Sprintf("most begun and arrived in %v: %d of %d; arrived: %d, up to %v after they began", width, most, len(known), mostWithin(came, width), latest.Round(time.Millisecond)),
 		Bar:      fmt.Sprintf("<= %d begun and arrived", limit),
 		Verdict:  verdict(len(known) > 0 && most <= limit),
 	}

@@ -48,7 +48,7 @@ func TestWindowCheckBites(t *testing.T) {
 	late := slices.Concat(admitted(time.Second, spread(0, 10*time.Millisecond, 50)...), admitted(soon, start.Add(width)))
 	f := checkWindow(late, 50, width)
 	require.Equal(t, kept, f.Verdict)
-	require.Contains(t, f.Measured, "50 of 51; arrived: 51")
+	require.Contains(t, f.Measured, "50 of 51; arrived: 51, up to 1s after they began")
 }
 
 func TestSpansAreOfFinishedChunks(t *testing.T) {
