@@ -19,6 +19,7 @@ var wall = regexp.MustCompile(`\.Unix(Nano|Milli|Micro)?\(\)|\btime\.Unix(Milli|
 // wallClocks are the files that may count in wall time, and why.
 var wallClocks = map[string]string{
 	"consumer/delivery.go":            "the server's stamp names a message",
+	"consumer/rotation.go":            "where the workers' rotation begins; after a jump it begins elsewhere, and still in turn",
 	"kvcache/natskv/cell.go":          "when a value ends, by the server's stamps",
 	"kvcache/natskv/hits_read.go":     "the server's stamp of a hit",
 	"kvcache/natskv/ledger_read.go":   "the server's stamp of an entry",
