@@ -91,7 +91,7 @@ func (m *ModelClassifier) Classify(ctx context.Context, s Sample) (Classificatio
 		return Classification{}, err
 	}
 	got, err := readClassification(done)
-	got.Usage = done.Usage
+	got.Usage = done.Usage.ofOneCall()
 	return got, err
 }
 

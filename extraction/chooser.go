@@ -88,8 +88,7 @@ func (c *Chooser) classify(ctx context.Context, tenant string, chunk Chunk) (cho
 	lasting = true
 	for _, classifier := range c.config.Classifiers {
 		got, err := within(limited, classifier, sample)
-		spent.PromptTokens += got.Usage.PromptTokens
-		spent.CompletionTokens += got.Usage.CompletionTokens
+		spent = spent.Plus(got.Usage)
 		if ctx.Err() != nil {
 			return DomainChoice{}, spent, false, ctx.Err()
 		}

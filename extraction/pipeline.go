@@ -118,10 +118,7 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 	x := Extraction{
 		Status: StatusOK, Model: p.provider.Model(), PromptVersion: reading.version,
 		OutputMode: done.OutputMode, FinishReason: done.FinishReason,
-		Usage: Usage{
-			PromptTokens:     done.Usage.PromptTokens + spent.PromptTokens,
-			CompletionTokens: done.Usage.CompletionTokens + spent.CompletionTokens,
-		},
+		Usage:  done.Usage.ofOneCall().Plus(spent),
 		Domain: choice,
 	}
 	x.Entities, x.Relationships, x.Counters = Ground(tenant, c.Text, draft)

@@ -145,6 +145,22 @@ func TestDroppedRowsMakeAnExtractionPartial(t *testing.T) {
 	require.Len(t, x.Entities, 1)
 }
 
+// A server that does not say what it charged is not one that charges nothing.
+func TestUnreportedUsageIsNotNone(t *testing.T) {
+	for _, usage := range []extraction.Usage{{}, {PromptTokens: 5}, {CompletionTokens: 5}} {
+		p := &scripted{answer: func(extraction.Request) (extraction.Completion, error) {
+			return extraction.Completion{Content: nothing, FinishReason: "stop", Usage: usage}, nil
+		}}
+		x, err := pipeline(t, p).Extract(t.Context(), "t", extraction.Chunk{Text: "x"})
+		require.NoError(t, err)
+		usage.Unreported = 1
+		require.Equal(t, usage, x.Usage)
+		require.False(t, x.Usage.Complete())
+	}
+	require.False(t, extraction.Usage{}.Complete(), "a result of an earlier version")
+	require.True(t, extraction.Usage{PromptTokens: 1, CompletionTokens: 1}.Complete())
+}
+
 func TestNewPipelineNamesTheArgument(t *testing.T) {
 	_, err := extraction.NewPipeline(nil)
 	require.ErrorContains(t, err, "provider")

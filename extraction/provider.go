@@ -49,9 +49,3 @@ type Completion struct {
 	OutputMode   string // how the answer was asked for: json_schema, json_object, text
 	Usage        Usage
 }
-
-// Usage is what the model server charged for one call, 0 where it did not say.
-type Usage struct {
-	PromptTokens     int64 `json:"prompt_tokens"`
-	CompletionTokens int64 `json:"completion_tokens"`
-}

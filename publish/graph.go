@@ -23,14 +23,13 @@ func (r *Reader) Parts(ctx context.Context, documents ...string) ([]extraction.P
 	}
 	var parts []extraction.Part
 	for id, results := range byID {
-		var t tally
+		t := newTally()
 		for _, result := range results {
-			t.addResult(result)
+			t.version(fateOf(result))
 		}
-		_, _, counts := version(t.results)
 		byIndex := map[int]extraction.Part{}
-		for i, result := range results {
-			if counts(t.results[i]) {
+		for _, result := range results {
+			if t.counts(result.value.Total) {
 				byIndex[result.value.Index] = extraction.Part{
 					DocumentID: id, ChunkID: result.value.ChunkID, Index: result.value.Index, Title: result.value.Title, Extraction: result.value.Extraction,
 				}

@@ -16,6 +16,7 @@ import (
 type Status struct {
 	Tenant    string           `json:"tenant"`
 	Documents []DocumentStatus `json:"documents"`
+	Total     Progress         `json:"total"` // over Documents
 	// WaitingChunks are the chunks of the tenant that no worker has settled yet,
 	// those in work included. A document none of whose chunks is settled is
 	// counted only here.
@@ -28,29 +29,54 @@ type Status struct {
 
 // DocumentStatus is how far the fleet is with one document.
 type DocumentStatus struct {
-	DocumentID string           `json:"document_id"`
-	Chunks     int              `json:"chunks"` // in all, as far as is known
-	Done       int              `json:"done"`
-	Partial    int              `json:"partial"` // of Done: rows were salvaged from a broken answer
-	Dead       map[string]int   `json:"dead"`    // by kind
-	Waiting    int              `json:"waiting"` // the rest
-	Usage      extraction.Usage `json:"usage"`
-	UpdatedAt  time.Time        `json:"updated_at"`
+	DocumentID string `json:"document_id"`
+	Progress
 }
 
-// DeadChunks is how many chunks of the document were dead-lettered.
-func (d DocumentStatus) DeadChunks() int {
+// Progress is how far the fleet is with a number of chunks, and what that has used.
+type Progress struct {
+	Chunks  int            `json:"chunks"` // in all, as far as is known
+	Done    int            `json:"done"`
+	Partial int            `json:"partial"` // of Done: rows of the answer were unusable and dropped
+	Dead    map[string]int `json:"dead"`    // by kind
+	Waiting int            `json:"waiting"` // the rest
+
+	// Usage is what the results say they took. What failed attempts and dead
+	// letters took is not known.
+	Usage extraction.Usage `json:"usage"`
+	// UsageIncomplete counts those of Done whose model server did not say, or not
+	// of every call, how many tokens it took.
+	UsageIncomplete int `json:"usage_incomplete"`
+	// Cost is that of Usage, nil if nobody has said what a token costs.
+	Cost *float64 `json:"cost,omitempty"`
+
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// DeadChunks is how many chunks were dead-lettered.
+func (p Progress) DeadChunks() int {
 	dead := 0
-	for _, n := range d.Dead {
+	for _, n := range p.Dead {
 		dead += n
 	}
 	return dead
 }
 
+// add takes over what another part of the whole says.
+func (p *Progress) add(o Progress) {
+	p.Chunks, p.Done, p.Partial, p.Waiting = p.Chunks+o.Chunks, p.Done+o.Done, p.Partial+o.Partial, p.Waiting+o.Waiting
+	for kind, n := range o.Dead {
+		p.Dead[kind] += n
+	}
+	p.Usage, p.UsageIncomplete = p.Usage.Plus(o.Usage), p.UsageIncomplete+o.UsageIncomplete
+	p.UpdatedAt = later(p.UpdatedAt, o.UpdatedAt)
+}
+
 // Status reads how far documents are, all of the tenant's for none. A document
-// that was published again counts in its newest version.
+// that was published again counts in its newest version. It reads all of the
+// results, and keeps some hundred bytes per document and dead letter of them.
 func (r *Reader) Status(ctx context.Context, documents ...string) (Status, error) {
-	status := Status{Tenant: r.tenant, Documents: []DocumentStatus{}, Unreadable: map[string]int{}}
+	status := Status{Tenant: r.tenant, Documents: []DocumentStatus{}, Total: Progress{Dead: map[string]int{}}, Unreadable: map[string]int{}}
 	// First: what is settled meanwhile is in the results, and not missed.
 	var err error
 	if status.WaitingChunks, err = r.waiting(ctx, r.names.ChunkStream(), r.names.ChunkSubject(r.tenant)); err != nil {
@@ -63,15 +89,9 @@ func (r *Reader) Status(ctx context.Context, documents ...string) (Status, error
 	byID := map[string]*tally{}
 	of := func(document string) *tally {
 		if byID[document] == nil {
-			byID[document] = &tally{}
+			byID[document] = newTally()
 		}
 		return byID[document]
-	}
-	for result, err := range r.results(ctx, documents, 0) {
-		if err != nil {
-			return Status{}, err
-		}
-		of(result.value.DocumentID).addResult(result)
 	}
 	for letter, err := range r.deadLetters(ctx, 0) {
 		if err != nil {
@@ -85,10 +105,16 @@ func (r *Reader) Status(ctx context.Context, documents ...string) (Status, error
 			of(id).addDead(letter)
 		}
 	}
-	for id, t := range byID {
-		if document, any := t.status(id, status.WaitingChunks); any {
-			status.Documents = append(status.Documents, document)
+	for result, err := range r.results(ctx, documents, 0) {
+		if err != nil {
+			return Status{}, err
 		}
+		of(result.value.DocumentID).addResult(result)
+	}
+	for id, t := range byID {
+		document := DocumentStatus{id, t.progress(status.WaitingChunks)}
+		status.Documents = append(status.Documents, document)
+		status.Total.add(document.Progress)
 	}
 	slices.SortFunc(status.Documents, func(a, b DocumentStatus) int { return cmp.Compare(a.DocumentID, b.DocumentID) })
 	return status, nil

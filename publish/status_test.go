@@ -1,12 +1,14 @@
 package publish_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/publish"
 )
 
 func TestStatusCountsEveryFate(t *testing.T) {
@@ -141,4 +143,55 @@ func TestDeadLettersOfNoDocumentAreCounted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"invalid_message": 1}, status.Unreadable)
 	require.Empty(t, status.Documents)
+}
+
+// What nobody reported is said, and not counted as nothing.
+func TestStatusTellsUnreportedTokensFromNone(t *testing.T) {
+	f := newFleet(t)
+	require.NoError(t, f.publisher(f.plan("a", file(t, "a.txt", sentences(3)))).Send(t.Context()))
+	require.NoError(t, f.publisher(f.plan("b", file(t, "b.txt", "One chunk."))).Send(t.Context()))
+	usages := []extraction.Usage{
+		{PromptTokens: 1_000_000, CompletionTokens: 500_000}, {PromptTokens: 7, CompletionTokens: 2, Unreported: 1}, {},
+	}
+	for i, msg := range f.take(100) {
+		f.finish(msg, extraction.Extraction{Usage: usages[min(i, 2)]})
+	}
+	status, err := f.reader().Status(t.Context())
+	require.NoError(t, err)
+	require.Nil(t, status.Total.Cost)
+	total := status.Documents[0].Chunks + 1
+	require.Equal(t, total, status.Total.Done)
+	require.Equal(t, total-1, status.Total.UsageIncomplete)
+	require.Equal(t, total-2, status.Documents[0].UsageIncomplete)
+	require.Equal(t, 1, status.Documents[1].UsageIncomplete)
+
+	status.AddCost(publish.Prices{In: 3, Out: 10})
+	require.InDelta(t, 8.000041, *status.Documents[0].Cost, 1e-9)
+	require.Zero(t, *status.Documents[1].Cost)
+	require.InDelta(t, 8.000041, *status.Total.Cost, 1e-9)
+}
+
+func TestPricesAreAmountsOfMoney(t *testing.T) {
+	require.NoError(t, publish.Prices{}.Check())
+	for _, wrong := range []publish.Prices{{In: -1}, {Out: math.NaN()}, {In: math.Inf(1)}} {
+		require.ErrorContains(t, wrong.Check(), "0 or more")
+	}
+}
+
+// The total is over all documents, whatever became of them.
+func TestStatusAddsUp(t *testing.T) {
+	f := newFleet(t)
+	for _, id := range []string{"a", "b"} {
+		require.NoError(t, f.publisher(f.plan(id, file(t, "a.txt", "Ada met "+id))).Send(t.Context()))
+	}
+	messages := f.take(2)
+	f.bury(messages[0], "refused")
+	f.finish(messages[1], extraction.Extraction{Status: extraction.StatusPartial})
+	status, err := f.reader().Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, status.Total.Chunks)
+	require.Equal(t, 1, status.Total.Done)
+	require.Equal(t, 1, status.Total.Partial)
+	require.Equal(t, map[string]int{"refused": 1}, status.Total.Dead)
+	require.False(t, status.Total.UpdatedAt.IsZero())
 }

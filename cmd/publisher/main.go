@@ -44,6 +44,7 @@ func main() {
 		Groups: []cli.Group{
 			{Key: "split", Title: "Splitting:"},
 			{Key: "wait", Title: "Waiting:"},
+			{Key: "cost", Title: "Cost:"},
 			{Key: "nats", Title: "NATS:"},
 			{Key: "log", Title: "Operation:"},
 		},

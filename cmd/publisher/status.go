@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,15 +20,40 @@ type statusCommand struct {
 	connectionFlags `embed:""`
 
 	JSON bool `name:"json" help:"Print JSON."`
+
+	PriceIn  *float64 `group:"cost" placeholder:"MONEY" help:"What a million prompt tokens cost, in any currency. With --price-out the cost of the results is shown."`
+	PriceOut *float64 `group:"cost" placeholder:"MONEY" help:"What a million answer tokens cost, in the same currency."`
 }
 
 // Help is shown below the summary of the command.
 func (statusCommand) Help() string {
 	return `What is known of a document comes from its results and dead letters: as long as none of its chunks is finished it shows only in the number of chunks
-that wait. Chunks in work count as waiting.`
+that wait. Chunks in work count as waiting.
+
+Tokens are what the model server reported with the results. What failed attempts, retries and dead letters used is not known, and so not in the cost; results
+whose server reported nothing are counted apart.`
+}
+
+// prices returns nil if the flags ask for no cost.
+func (c *statusCommand) prices() (*publish.Prices, error) {
+	switch {
+	case c.PriceIn == nil && c.PriceOut == nil:
+		return nil, nil
+	case c.PriceIn == nil || c.PriceOut == nil:
+		return nil, cli.Usage(errors.New("--price-in and --price-out go together; 0 is a price"))
+	}
+	prices := &publish.Prices{In: *c.PriceIn, Out: *c.PriceOut}
+	if prices.Check() != nil {
+		return nil, cli.Usage(errors.New("--price-in and --price-out must be 0 or more"))
+	}
+	return prices, nil
 }
 
 func (c *statusCommand) Run(ctx context.Context, streams cli.Streams) error {
+	prices, err := c.prices()
+	if err != nil {
+		return err
+	}
 	session, err := c.open(ctx, streams)
 	if err != nil {
 		return err
@@ -45,6 +71,9 @@ func (c *statusCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
+	if prices != nil {
+		status.AddCost(*prices)
+	}
 	if c.JSON {
 		return cli.WriteJSON(streams.Out, status)
 	}
@@ -57,13 +86,22 @@ const documentWidth = 64
 
 func printStatus(out io.Writer, status publish.Status) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "DOCUMENT\tCHUNKS\tDONE\tWAITING\tDEAD\tPROMPT TOKENS\tANSWER TOKENS")
+	header := "DOCUMENT\tCHUNKS\tDONE\tWAITING\tDEAD\tPROMPT TOKENS\tANSWER TOKENS"
+	if status.Total.Cost != nil {
+		header += "\tCOST"
+	}
+	fmt.Fprintln(table, header)
 	for _, d := range status.Documents {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%d\t%d\n",
-			cli.Clipped(d.DocumentID, documentWidth), d.Chunks, d.Done, d.Waiting, kinds(d.Dead), d.Usage.PromptTokens, d.Usage.CompletionTokens)
+		printProgress(table, cli.Clipped(d.DocumentID, documentWidth), d.Progress)
+	}
+	if len(status.Documents) > 1 {
+		printProgress(table, "total", status.Total)
 	}
 	if err := table.Flush(); err != nil {
 		return err
+	}
+	if n := status.Total.UsageIncomplete; n > 0 {
+		fmt.Fprintf(out, "\n+ more was used: of %s the model server did not report all tokens\n", cli.Count(n, "result"))
 	}
 	fmt.Fprintf(out, "\ntenant %s: %s waiting or in work, %s not split yet\n",
 		cli.Printable(status.Tenant), cli.Count(int(status.WaitingChunks), "chunk"), cli.Count(int(status.WaitingDocuments), "document"))
@@ -71,6 +109,28 @@ func printStatus(out io.Writer, status publish.Status) error {
 		fmt.Fprintf(out, "dead letters of no document: %s\n", kinds(status.Unreadable))
 	}
 	return nil
+}
+
+// printProgress writes one line. A + is beside what is only known in part, and a
+// question mark where nothing is known.
+func printProgress(out io.Writer, name string, p publish.Progress) {
+	more := ""
+	if p.UsageIncomplete > 0 {
+		more = "+"
+	}
+	number := func(known bool, format string, value any) string {
+		if !known && more != "" {
+			return "?"
+		}
+		return fmt.Sprintf(format, value) + more
+	}
+	in, answer := p.Usage.PromptTokens, p.Usage.CompletionTokens
+	line := fmt.Sprintf("%s\t%d\t%d\t%d\t%s\t%s\t%s", name, p.Chunks, p.Done, p.Waiting, kinds(p.Dead),
+		number(in > 0, "%d", in), number(answer > 0, "%d", answer))
+	if p.Cost != nil {
+		line += "\t" + number(in > 0 || answer > 0, "%.4f", *p.Cost)
+	}
+	fmt.Fprintln(out, line)
 }
 
 // kinds writes a count per kind of dead letter: "3 (malformed 2, refused 1)".

@@ -206,7 +206,7 @@ func TestHelpNamesEveryFlagOfTheContract(t *testing.T) {
 		"worker dead replay":    {"dry-run", "tenant", "kind", "older-than", "newer-than", "json", "nats-url"},
 		"worker try":            {"format", "output", "timeout", "provider", "rpm", "chunk-size", "chunk-tokens"},
 		"publisher publish":     {"tenant", "document", "chunk-size", "chunk-overlap", "chunk-tokens", "wait", "timeout", "dry-run", "json", "nats-url", "config"},
-		"publisher status":      {"tenant", "json", "nats-url"},
+		"publisher status":      {"tenant", "json", "price-in", "price-out", "nats-url"},
 		"publisher graph":       {"tenant", "format", "output", "nats-url"},
 	}
 	for line, names := range flags {
