@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -10,8 +8,6 @@ import (
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/consumer/hardened"
 	"github.com/weirkeeper/weirkeeper/extraction"
-	"github.com/weirkeeper/weirkeeper/extraction/offline"
-	"github.com/weirkeeper/weirkeeper/extraction/openai"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/internal/wire/limits"
@@ -97,29 +93,6 @@ func (e *engine) close() {
 	_ = e.admission.Close()
 	_ = e.limiter.Close()
 	_ = e.breaker.Close()
-}
-
-// newProvider makes the provider that the flags choose. Errors are mistakes in
-// the flags.
-func newProvider(flags engineFlags, logger *slog.Logger) (provider extraction.Provider, closeProvider func(), err error) {
-	if !flags.openai() {
-		provider, err := offline.New()
-		if err != nil {
-			return nil, nil, err
-		}
-		return provider, func() {}, nil
-	}
-	client, err := openai.New(openai.Config{
-		BaseURL: flags.OpenAIBaseURL, APIKey: flags.OpenAIAPIKey.Reveal(), Model: flags.Model, MaxTokens: flags.MaxTokens,
-		Timeout: min(flags.ChunkDeadline, openai.DefaultTimeout), Concurrency: flags.Concurrency, Logger: logger,
-	})
-	if wrong, ok := errors.AsType[*extraction.ArgumentError](err); ok && wrong.Argument == "BaseURL" {
-		return nil, nil, cli.Usage(fmt.Errorf("--openai-base-url %s", wrong.Reason))
-	}
-	if err != nil {
-		return nil, nil, cli.Usage(err)
-	}
-	return client, func() { _ = client.Close() }, nil
 }
 
 func newBreaker(flags circuitFlags, cache kvcache.KeyValue, logger *slog.Logger, changed func(resilience.Change)) (*resilience.Breaker, error) {

@@ -25,32 +25,6 @@ var groups = []cli.Group{
 	{Key: "log", Title: "Operation:"},
 }
 
-// modelFlags choose the provider of extractions.
-type modelFlags struct {
-	Provider      string     `group:"model" default:"auto" enum:"auto,openai,offline" help:"Who extracts: openai (any OpenAI-compatible server), offline (a small built-in tagger that needs no server, for English), or auto: openai when a base URL or key is set, else offline."`
-	OpenAIBaseURL string     `name:"openai-base-url" known:"OPENAI_BASE_URL" group:"model" placeholder:"URL" help:"Base URL of the model server, up to and including /v1. Default: OpenAI's own."`
-	OpenAIAPIKey  cli.Secret `name:"openai-api-key" known:"OPENAI_API_KEY" group:"model" placeholder:"KEY" help:"API key. Prefer the environment or --config: a command line can be seen by others on the machine."`
-	Model         string     `group:"model" default:"gpt-4o-mini" placeholder:"NAME" help:"Model to ask for, as the server knows it. Default: gpt-4o-mini, which other servers than OpenAI's may not have."`
-	MaxTokens     int        `group:"model" default:"8192" help:"Most tokens that one answer may have."`
-}
-
-// openai reports whether the flags choose an OpenAI-compatible server.
-func (f modelFlags) openai() bool {
-	return f.Provider == "openai" || f.Provider == "auto" && (f.OpenAIBaseURL != "" || f.OpenAIAPIKey.IsSet())
-}
-
-func (f modelFlags) check() error {
-	switch {
-	case !f.openai():
-		return nil
-	case f.Model == "":
-		return errors.New("--model must have a name")
-	case f.MaxTokens < 1:
-		return errors.New("--max-tokens must be positive")
-	}
-	return nil
-}
-
 // limitFlags are the allowance of one tenant.
 type limitFlags struct {
 	RPM    requests      `name:"rpm" group:"limits" placeholder:"N|unlimited" help:"Model calls that one tenant may make per window: a number, or the word unlimited. worker run requires it with openai."`
@@ -208,5 +182,5 @@ type engineFlags struct {
 }
 
 func (f engineFlags) check() error {
-	return errors.Join(f.modelFlags.check(), f.domainFlags.check(f.openai()), f.limitFlags.check(f.openai()), f.retryFlags.check(), f.circuitFlags.check(), f.workFlags.check())
+	return errors.Join(f.modelFlags.check(f.ChunkDeadline), f.domainFlags.check(f.openai()), f.limitFlags.check(f.openai()), f.retryFlags.check(), f.circuitFlags.check(), f.workFlags.check())
 }

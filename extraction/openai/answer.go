@@ -1,85 +1,160 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 )
 
-// answer is a chat completion as far as it matters. Everything is read raw, so
-// that an odd value in one field cannot cost the others.
-type answer struct {
-	Error   json.RawMessage `json:"error"`
-	Choices json.RawMessage `json:"choices"`
-	Usage   json.RawMessage `json:"usage"`
+// envelope is a chat completion, or one event of a streamed one, as far as it
+// matters. Values of no type in particular are decoded in the same pass, and an odd
+// one in one field cannot cost the others.
+type envelope struct {
+	Object  any      `json:"object"`
+	Error   any      `json:"error"`
+	Choices []choice `json:"choices"`
+	Usage   *usage   `json:"usage"`
 }
 
 type choice struct {
-	Error        json.RawMessage `json:"error"` // some gateways put it here
-	FinishReason json.RawMessage `json:"finish_reason"`
-	Message      struct {
-		Content      json.RawMessage `json:"content"`
-		Refusal      json.RawMessage `json:"refusal"`
-		ToolCalls    json.RawMessage `json:"tool_calls"`
-		FunctionCall json.RawMessage `json:"function_call"`
-		Reasoning1   json.RawMessage `json:"reasoning_content"`
-		Reasoning2   json.RawMessage `json:"reasoning"`
-	} `json:"message"`
+	Index        any     `json:"index"`
+	Error        any     `json:"error"` // some gateways put it here
+	FinishReason any     `json:"finish_reason"`
+	Message      message `json:"message"`
+	Delta        message `json:"delta"` // of an event
 }
 
-// read takes the completion out of a successful response, or says why there is
-// none. The order of the checks matters: a refusal and a cut come with content,
-// too.
-func (p *Provider) read(body []byte, req extraction.Request) (extraction.Completion, *extraction.ProviderError) {
-	none := func(kind extraction.Kind, detail string) (extraction.Completion, *extraction.ProviderError) {
-		return extraction.Completion{}, &extraction.ProviderError{Kind: kind, Detail: p.redactor.detail(detail, req.Text)}
-	}
-	body = trimBody(body)
-	var a answer
-	if err := json.Unmarshal(body, &a); err != nil || isNull(body) {
-		return none(extraction.KindUnavailable, "success status with "+sortOf(body)+" instead of a completion")
-	}
-	if saysError(a.Error) {
-		e := parseErrorBody(body)
-		kind, known := kindOfCode(e)
-		if !known {
-			kind = extraction.KindUnavailable
-		}
-		return none(kind, "success status with an error: "+e.describe(len(body)))
-	}
-	if isNull(a.Choices) {
-		return none(extraction.KindUnavailable, "success status with "+parseErrorBody(body).describe(len(body)))
-	}
-	var choices []choice
-	if err := json.Unmarshal(a.Choices, &choices); err != nil {
-		return none(extraction.KindMalformed, "choices are not of the API's shape")
-	}
-	if len(choices) == 0 {
-		return none(extraction.KindEmpty, "no choices")
-	}
-	c := choices[0]
-	if saysError(c.Error) {
-		return none(extraction.KindUnavailable, "the choice is an error: "+errorFields(c.Error, maxErrorDepth).describe(len(c.Error)))
-	}
-	finish := text(c.FinishReason)
-	content, shape := contentText(c.Message.Content)
-	called := !isEmptyList(c.Message.ToolCalls) || !isNull(c.Message.FunctionCall)
+type message struct {
+	Content      any `json:"content"` // a text, or a list of parts
+	Refusal      any `json:"refusal"`
+	ToolCalls    any `json:"tool_calls"`
+	FunctionCall any `json:"function_call"`
+	Reasoning1   any `json:"reasoning_content"`
+	Reasoning2   any `json:"reasoning"`
+}
 
+type usage struct {
+	Prompt     any `json:"prompt_tokens"`
+	Completion any `json:"completion_tokens"`
+}
+
+func (m *message) called() bool {
+	calls, list := m.ToolCalls.([]any)
+	return list && len(calls) > 0 || !list && m.ToolCalls != nil || m.FunctionCall != nil
+}
+
+func (m *message) reasoned() bool { return text(m.Reasoning1) != "" || text(m.Reasoning2) != "" }
+
+// reply is what a successful response says, whichever way it came.
+type reply struct {
+	fault    *fault // it is no completion
+	content  string
+	odd      bool // content is neither a text nor a list of texts
+	refusal  string
+	finish   string
+	called   bool // a tool
+	reasoned bool
+	usage    extraction.Usage
+}
+
+// fault is why a successful response brings no completion.
+type fault struct {
+	kind   extraction.Kind
+	detail string
+}
+
+func unavailable(detail string) *fault { return &fault{extraction.KindUnavailable, detail} }
+
+// errNotAnObject is an envelope that is JSON, but no object.
+var errNotAnObject = errors.New("JSON that is no object")
+
+// open decodes an envelope. A fault is what it says instead of choices; an error
+// that it is none.
+func open(data []byte, e *envelope) (*fault, error) {
+	err := json.Unmarshal(data, e)
+	mismatch, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case mistyped && mismatch.Field == "", err == nil && isNull(data):
+		return nil, errNotAnObject
+	case err != nil && !mistyped:
+		return nil, err
+	case saysError(e.Error) || text(e.Object) == "error":
+		return errorInSuccess(data), nil
+	case mistyped && strings.HasPrefix(mismatch.Field, "choices"):
+		return &fault{extraction.KindMalformed, "choices are not of the API's shape"}, nil
+	}
+	return nil, nil
+}
+
+// errorInSuccess is an error that came with a status of success. Its code can
+// say more than that another time may do.
+func errorInSuccess(data []byte) *fault {
+	e := parseErrorBody(data)
+	kind, known := kindOfCode(e)
+	if !known {
+		kind = extraction.KindUnavailable
+	}
+	return &fault{kind, "success status with an error: " + e.describe(len(data))}
+}
+
+// errorOfChoice is an error in place of an answer, nil if there is none.
+func (c *choice) errorOfChoice() *fault {
+	if !saysError(c.Error) {
+		return nil
+	}
+	raw, err := json.Marshal(c.Error)
+	if err != nil {
+		return unavailable("the choice is an error")
+	}
+	return unavailable("the choice is an error: " + errorFields(raw, maxErrorDepth).describe(len(raw)))
+}
+
+// readReply reads a body that is no event stream.
+func readReply(body []byte) reply {
+	body = trimBody(body)
+	var e envelope
+	stated, err := open(body, &e)
+	switch {
+	case err != nil:
+		return reply{fault: unavailable("success status with " + sortOf(body) + " instead of a completion")}
+	case stated != nil:
+		return reply{fault: stated}
+	case e.Choices == nil:
+		return reply{fault: unavailable("success status with " + parseErrorBody(body).describe(len(body)))}
+	case len(e.Choices) == 0:
+		return reply{fault: &fault{extraction.KindEmpty, "no choices"}}
+	}
+	c := &e.Choices[0]
+	m := &c.Message
+	content, ok := contentText(m.Content)
+	return reply{
+		fault: c.errorOfChoice(), content: content, odd: !ok, refusal: text(m.Refusal), finish: text(c.FinishReason),
+		called: m.called(), reasoned: m.reasoned(), usage: e.Usage.read(),
+	}
+}
+
+// judge takes the completion out of a reply, or says why there is none. The order
+// of the checks matters: a refusal and a cut come with content, too.
+func (p *Provider) judge(r *reply, req extraction.Request) (extraction.Completion, *extraction.ProviderError) {
 	failed := func(kind extraction.Kind, detail string) (extraction.Completion, *extraction.ProviderError) {
-		_, err := none(kind, detail)
-		err.FinishReason = finish
-		if kind == extraction.KindMalformed {
+		err := &extraction.ProviderError{Kind: kind, FinishReason: r.finish, Detail: p.redactor.detail(detail, req.Text)}
+		if kind == extraction.KindMalformed && r.fault == nil {
 			err.Schema = req.Schema.Name
 		}
 		return extraction.Completion{}, err
 	}
-	if refusal := text(c.Message.Refusal); refusal != "" {
-		return failed(extraction.KindRefused, "the model refused: "+refusal)
+	if r.fault != nil {
+		r.finish = "" // it is not the end of an answer
+		return failed(r.fault.kind, r.fault.detail)
 	}
-	switch strings.ToLower(finish) {
+	if r.refusal != "" {
+		return failed(extraction.KindRefused, "the model refused: "+r.refusal)
+	}
+	switch strings.ToLower(r.finish) {
 	case "length", "max_tokens", "model_length":
 		return failed(extraction.KindTruncated, "the answer was cut: allow more tokens or use smaller chunks")
 	case "content_filter":
@@ -87,102 +162,109 @@ func (p *Provider) read(body []byte, req extraction.Request) (extraction.Complet
 	case "tool_calls", "function_call":
 		return failed(extraction.KindMalformed, "the model called a tool instead of answering")
 	case "error", "abort", "insufficient_system_resource":
-		return failed(extraction.KindUnavailable, "the server gave up: finish_reason "+finish)
+		return failed(extraction.KindUnavailable, "the server gave up: finish_reason "+r.finish)
 	}
 	switch {
-	case shape != nil:
+	case r.odd:
 		return failed(extraction.KindMalformed, "content is neither a text nor a list of texts")
-	case strings.TrimSpace(content) != "":
-	case called:
+	case strings.TrimSpace(r.content) != "":
+	case r.called:
 		return failed(extraction.KindMalformed, "the model called a tool instead of answering")
-	case text(c.Message.Reasoning1) != "" || text(c.Message.Reasoning2) != "":
+	case r.reasoned:
 		return failed(extraction.KindEmpty, "no content, only reasoning: turn thinking off or allow more tokens")
 	default:
 		return failed(extraction.KindEmpty, "no content")
 	}
-
-	usage := readUsage(a.Usage)
-	if p.cutsPrompts(req, usage.PromptTokens) {
+	if p.cutsPrompts(req, r.usage.PromptTokens) {
 		return failed(extraction.KindContextTooLong, "the server read only a part of the prompt: its context is too small")
 	}
-	return extraction.Completion{Content: content, FinishReason: finish, Usage: usage}, nil
+	return extraction.Completion{Content: r.content, FinishReason: r.finish, Usage: r.usage}, nil
 }
 
-// contentText is a message's content: a text, or the texts of its parts.
-func contentText(raw json.RawMessage) (string, error) {
-	if isNull(raw) {
-		return "", nil
-	}
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s, nil
-	}
-	var parts []struct {
-		Type string          `json:"type"`
-		Text json.RawMessage `json:"text"`
-	}
-	if err := json.Unmarshal(raw, &parts); err != nil {
-		return "", err
-	}
-	var all strings.Builder
-	for _, part := range parts {
-		switch part.Type {
-		case "text", "output_text", "":
-			all.WriteString(text(part.Text))
+// contentText is a message's content, decoded: a text, or the texts of its parts.
+// It is false for anything else.
+func contentText(content any) (string, bool) {
+	switch c := content.(type) {
+	case nil:
+		return "", true
+	case string:
+		return c, true
+	case []any:
+		var all strings.Builder
+		for _, item := range c {
+			part, ok := item.(map[string]any)
+			if !ok && item != nil {
+				return "", false
+			}
+			switch part["type"] {
+			case "text", "output_text", "", nil:
+				s, _ := part["text"].(string)
+				all.WriteString(s)
+			}
 		}
+		return all.String(), true
 	}
-	return all.String(), nil
+	return "", false
 }
 
-// readUsage believes only whole, plausible numbers.
-func readUsage(raw json.RawMessage) extraction.Usage {
-	var usage struct {
-		Prompt     json.RawMessage `json:"prompt_tokens"`
-		Completion json.RawMessage `json:"completion_tokens"`
-	}
-	if json.Unmarshal(raw, &usage) != nil {
+// read believes only whole, plausible numbers.
+func (u *usage) read() extraction.Usage {
+	if u == nil {
 		return extraction.Usage{}
 	}
-	return extraction.Usage{PromptTokens: tokenCount(usage.Prompt), CompletionTokens: tokenCount(usage.Completion)}
+	return extraction.Usage{PromptTokens: tokenCount(u.Prompt), CompletionTokens: tokenCount(u.Completion)}
 }
 
 // tokenCount is 0 for what cannot be a count.
-func tokenCount(raw json.RawMessage) int64 {
+func tokenCount(value any) int64 {
 	const absurd = 1e9
-	var n float64
-	if json.Unmarshal(raw, &n) != nil || n < 0 || n > absurd || n != math.Trunc(n) {
+	n, ok := value.(float64)
+	if !ok || n < 0 || n > absurd || n != math.Trunc(n) {
 		return 0
 	}
 	return int64(n)
+}
+
+// text is a string or number as text, and "" for anything else.
+func text(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return ""
 }
 
 func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // saysError reports whether an error field holds an error: some servers send it
 // empty with every answer.
-func saysError(raw []byte) bool {
-	switch string(raw) {
-	case "", "null", `""`, "{}", "[]", "false":
+func saysError(value any) bool {
+	switch v := value.(type) {
+	case nil:
 		return false
+	case string:
+		return v != ""
+	case bool:
+		return v
+	case []any:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
 	}
 	return true
 }
 
-func isEmptyList(raw []byte) bool {
-	return isNull(raw) || len(bytes.Trim(raw, "[] \t\r\n")) == 0
-}
-
-// sortOf names what a body is that is no JSON object.
+// sortOf names what a body is that is no completion.
 func sortOf(body []byte) string {
 	switch {
 	case len(body) == 0:
 		return "an empty body"
 	case isHTML(body):
 		return parseErrorBody(body).Message
-	case bytes.HasPrefix(body, []byte("data:")):
-		return "an event stream"
 	case json.Valid(body):
-		return "JSON that is no object"
+		return errNotAnObject.Error()
 	case body[0] == '{':
 		return "broken JSON"
 	default:

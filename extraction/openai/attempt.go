@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"time"
@@ -19,22 +20,20 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 		return extraction.Completion{}, &failure{other: err}
 	}
 	asked := head.mode
-	x := &exchange{transport: p.transport, header: p.config.Header, head: head}
-	config := sdk.DefaultConfig(p.config.APIKey)
-	config.BaseURL = p.config.BaseURL
-	config.HTTPClient = x
-
 	attemptCtx, cancel := context.WithTimeout(ctx, p.config.Timeout)
 	defer cancel()
-	// The library is not asked to read the response: on a decode error its answer
-	// may be half filled, an error body with status 200 looks like an answer
-	// without choices, and the reasons of failures are lost. Everything needed is
-	// in the exchange.
-	_, err = sdk.NewClientWithConfig(config).CreateChatCompletion(attemptCtx, request(req))
+	x := &exchange{transport: p.transport, header: p.config.Header, head: head}
+	streamed := p.config.Stream && d.streaming != noStream
+	if streamed {
+		watched, end := context.WithCancelCause(attemptCtx)
+		defer end(nil)
+		attemptCtx, x.watch = watched, &watch{idle: p.config.IdleTimeout, end: end}
+	}
+	err = p.send(attemptCtx, x, req, d.streaming, streamed)
 
 	switch {
 	case x.succeeded() && x.err == nil:
-		completion, failed := p.read(x.body, req)
+		completion, failed := p.judge(&x.reply, req)
 		if failed != nil {
 			failed.Status = x.status
 			return extraction.Completion{}, &failure{provider: failed}
@@ -54,10 +53,33 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 	return extraction.Completion{}, &failure{provider: p.unreachable(x, err, attemptCtx.Err())}
 }
 
+// send lets the library build and send the request. It is not asked to read the
+// response: on a decode error its answer may be half filled, an error body with
+// status 200 looks like an answer without choices, a stream that was cut like one
+// that has ended, and the reasons of failures are lost. Everything needed is in the
+// exchange.
+func (p *Provider) send(ctx context.Context, x *exchange, req extraction.Request, s streaming, streamed bool) error {
+	config := sdk.DefaultConfig(p.config.APIKey)
+	config.BaseURL = p.config.BaseURL
+	config.HTTPClient = x
+	client := sdk.NewClientWithConfig(config)
+	if !streamed {
+		_, err := client.CreateChatCompletion(ctx, request(req, noStream))
+		return err
+	}
+	stream, err := client.CreateChatCompletionStream(ctx, request(req, s))
+	if stream != nil {
+		_ = stream.Close() // it has been read
+	}
+	return err
+}
+
 // unreachable describes a failure of the connection.
 func (p *Provider) unreachable(x *exchange, err, timeout error) *extraction.ProviderError {
 	failed := &extraction.ProviderError{Kind: extraction.KindUnavailable, Status: x.status, Err: err}
 	switch {
+	case errors.Is(x.err, errSilent):
+		failed.Detail = fmt.Sprintf("%s, for %s", errSilent, p.config.IdleTimeout)
 	case timeout != nil:
 		failed.Detail = fmt.Sprintf("no complete answer within %s", p.config.Timeout)
 	case x.status != 0:
@@ -90,6 +112,9 @@ func (p *Provider) refused(x *exchange, req extraction.Request, asked mode) *fai
 		out.complaint = complaintOf(x.status, e)
 		if out.complaint == aboutFormat && asked == modeText {
 			out.complaint = noComplaint // nothing was asked for
+		}
+		if (out.complaint == aboutStream || out.complaint == aboutStreamOptions) && x.watch == nil {
+			out.complaint = noComplaint
 		}
 	}
 	return out

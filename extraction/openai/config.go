@@ -22,6 +22,7 @@ const (
 	DefaultMaxTokens   = 8192
 	DefaultTimeout     = 600 * time.Second
 	DefaultConcurrency = 8
+	DefaultIdleTimeout = 60 * time.Second
 )
 
 // Config describes one model on one server.
@@ -41,6 +42,17 @@ type Config struct {
 	// Timeout is the longest one HTTP attempt may take, from connecting to the
 	// last byte. Defaults to [DefaultTimeout], which is also the most.
 	Timeout time.Duration
+	// Stream asks for answers as event streams. Extract returns the same, whole:
+	// nothing of an answer is of use before its end. What it is good for is that a
+	// server which has begun to answer and hangs is noticed after IdleTimeout, and
+	// that proxies which cut silent connections let it be. A server that refuses to
+	// stream is asked without from then on, and one that ignores the wish is
+	// understood.
+	Stream bool
+	// IdleTimeout is how long a stream may be silent once it has begun. Before that
+	// only Timeout counts: long queues and prompts are silent, too. Defaults to
+	// [DefaultIdleTimeout].
+	IdleTimeout time.Duration
 	// Concurrency is how many calls are usually in flight: so many connections
 	// are kept open between calls. Defaults to [DefaultConcurrency].
 	Concurrency int
@@ -71,7 +83,13 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 // Fields of the request that are not the user's to set: the adapter depends on
 // them.
 func reservedFields() []string {
-	return []string{"model", "messages", "stream", "response_format", "n", "max_tokens", "max_completion_tokens", "tools", "functions"}
+	return []string{"model", "messages", "stream", "stream_options", "response_format", "n", "max_tokens", "max_completion_tokens", "tools", "functions"}
+}
+
+// Headers that belong to the connection or to what is sent over it. With an
+// Accept-Encoding of its own, a caller would have to decompress answers.
+func reservedHeaders() []string {
+	return []string{"Accept-Encoding", "Connection", "Content-Length", "Content-Type", "Host", "Trailer", "Transfer-Encoding"}
 }
 
 // withDefaults fills in what is absent and refuses what cannot work.
@@ -110,6 +128,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Timeout < 0 || c.Timeout > DefaultTimeout {
 		return wrong("Timeout", fmt.Sprintf("must be positive and at most %s", DefaultTimeout))
 	}
+	if c.IdleTimeout == 0 {
+		c.IdleTimeout = DefaultIdleTimeout
+	}
+	if c.IdleTimeout < 0 {
+		return wrong("IdleTimeout", "must be positive")
+	}
 	if c.Concurrency == 0 {
 		c.Concurrency = DefaultConcurrency
 	}
@@ -119,6 +143,9 @@ func (c Config) withDefaults() (Config, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Header)) {
 		if !headerName(name) || !headerValue(c.Header[name]) {
 			return wrong("Header", fmt.Sprintf("%q is not a valid header", name))
+		}
+		if slices.Contains(reservedHeaders(), http.CanonicalHeaderKey(name)) {
+			return wrong("Header", fmt.Sprintf("must not set %q", name))
 		}
 	}
 	for _, name := range reservedFields() {

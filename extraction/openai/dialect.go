@@ -1,8 +1,6 @@
 package openai
 
-import (
-	"sync"
-)
+import "sync"
 
 // mode is a step of the ladder: how the answer's shape is asked for.
 type mode int
@@ -16,6 +14,15 @@ const (
 // String is the output mode that results report.
 func (m mode) String() string { return [...]string{"json_schema", "json_object", "text"}[m] }
 
+// streaming is how an answer is asked for when it is to be streamed.
+type streaming int
+
+const (
+	streamWithUsage streaming = iota
+	streamPlain               // the server does not know stream_options
+	noStream                  // it does not stream
+)
+
 // dialect is what the server understands of the API. The zero value assumes
 // everything; each field moves in one direction only, so that concurrent
 // calls cannot undo what others learnt.
@@ -23,6 +30,7 @@ type dialect struct {
 	mode             mode
 	completionTokens bool // it wants max_completion_tokens instead of max_tokens
 	ownTemperature   bool // it insists on its own temperature
+	streaming        streaming
 }
 
 // complaint is a feature that a server refused with status 400.
@@ -33,6 +41,8 @@ const (
 	aboutFormat
 	aboutMaxTokens
 	aboutTemperature
+	aboutStreamOptions
+	aboutStream
 )
 
 // without is the dialect that avoids what the server complained about, if there
@@ -46,6 +56,10 @@ func (d dialect) without(c complaint) (dialect, bool) {
 		next.completionTokens = true
 	case aboutTemperature:
 		next.ownTemperature = true
+	case aboutStreamOptions:
+		next.streaming = max(d.streaming, streamPlain)
+	case aboutStream:
+		next.streaming = noStream
 	}
 	return next, next != d
 }
@@ -57,8 +71,12 @@ func (d dialect) difference(next dialect) string {
 		return "response_format " + d.mode.String()
 	case next.completionTokens != d.completionTokens:
 		return "max_tokens"
-	default:
+	case next.ownTemperature != d.ownTemperature:
 		return "temperature"
+	case next.streaming == streamPlain:
+		return "stream_options"
+	default:
+		return "stream"
 	}
 }
 
@@ -81,4 +99,5 @@ func (m *memory) merge(d dialect) {
 	m.spoken.mode = max(m.spoken.mode, d.mode)
 	m.spoken.completionTokens = m.spoken.completionTokens || d.completionTokens
 	m.spoken.ownTemperature = m.spoken.ownTemperature || d.ownTemperature
+	m.spoken.streaming = max(m.spoken.streaming, d.streaming)
 }

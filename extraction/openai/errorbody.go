@@ -22,7 +22,7 @@ const maxErrorDepth = 4
 // parseErrorBody reads the shapes that servers use: OpenAI's, vLLM's flat one,
 // FastAPI's detail, Ollama's bare string, Gemini's list, HTML and plain text.
 func parseErrorBody(body []byte) errorBody {
-	body = trimBody(body)
+	body = firstEvent(trimBody(body))
 	switch {
 	case len(body) == 0:
 		return errorBody{}
@@ -44,7 +44,7 @@ func errorFields(raw json.RawMessage, depth int) errorBody {
 	}
 	switch raw[0] {
 	case '"':
-		return errorBody{Message: text(raw)}
+		return errorBody{Message: plain(raw)}
 	case '[': // of a list, the first that says something
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil {
@@ -74,7 +74,7 @@ func errorFields(raw json.RawMessage, depth int) errorBody {
 	if json.Unmarshal(raw, &object) != nil {
 		return errorBody{}
 	}
-	e := errorBody{Type: text(object.Type), Code: text(object.Code), Param: text(object.Param)}
+	e := errorBody{Type: plain(object.Type), Code: plain(object.Code), Param: plain(object.Param)}
 	for _, candidate := range []json.RawMessage{object.Error, object.Message, object.Msg, object.Detail} {
 		inner := errorFields(candidate, depth-1)
 		if inner.Message == "" && inner.Code == "" && inner.Type == "" {
@@ -100,8 +100,8 @@ func errorFields(raw json.RawMessage, depth int) errorBody {
 	return e
 }
 
-// text is a JSON string or number as text, and "" for anything else.
-func text(raw json.RawMessage) string {
+// plain is a JSON string or number as text, and "" for anything else.
+func plain(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		return s
@@ -145,6 +145,10 @@ func htmlTitle(page []byte) string {
 func isHTML(body []byte) bool { return len(body) > 0 && body[0] == '<' }
 
 // trimBody removes space and a byte order mark.
-func trimBody(body []byte) []byte {
-	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\xef\xbb\xbf")))
+func trimBody(body []byte) []byte { return bytes.TrimSpace(trimStart(body)) }
+
+// trimStart does so before the body only.
+func trimStart(body []byte) []byte {
+	const space = " \t\r\n"
+	return bytes.TrimLeft(bytes.TrimPrefix(bytes.TrimLeft(body, space), []byte("\xef\xbb\xbf")), space)
 }

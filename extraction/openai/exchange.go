@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -11,24 +12,28 @@ import (
 const (
 	maxAnswerBytes = 8 << 20  // of a successful response; 8192 tokens are far below 1 MiB
 	maxErrorBytes  = 64 << 10 // of an error response; more is not worth reading
+
+	maxSniffedBytes = 4 << 10 // of white space before what tells an event stream from other bodies
 )
 
 var errAnswerTooBig = errors.New("the answer is too big to be one")
 
 // exchange is one HTTP request and its response. It stands between the library
 // and the network as the library's HTTP client: it completes the request, and
-// keeps status, header and the bounded body, which the library drops or hides
-// on most failures.
+// keeps status, header and what the bounded body says, which the library drops or
+// hides on most failures.
 type exchange struct {
 	transport http.RoundTripper
 	header    map[string]string
 	head      *head
+	watch     *watch // of a streamed request
 
 	// What came back; status is 0 if nothing did.
 	status   int
 	response http.Header
-	body     []byte
-	err      error // of the connection, while sending or receiving
+	reply    reply  // of a successful response
+	body     []byte // of any other
+	err      error  // of the connection, while sending or receiving
 }
 
 // Do sends the request. The response that it returns has been read; its body is
@@ -44,20 +49,17 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	}
 	defer func() { _ = res.Body.Close() }() // everything of interest has been read
 	x.status, x.response = res.StatusCode, res.Header
-	limit := int64(maxErrorBytes)
 	if x.succeeded() {
-		limit = maxAnswerBytes
+		x.err = x.receive(res)
+	} else {
+		x.err = x.refused(res)
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
-	if int64(len(body)) > limit {
-		body = body[:limit]
-		if x.succeeded() {
-			err = errAnswerTooBig
+	x.watch.stop()
+	if x.err != nil {
+		if cause := context.Cause(req.Context()); errors.Is(cause, errSilent) {
+			x.err = cause
 		}
-	}
-	x.body, x.err = body, err
-	if err != nil {
-		return nil, err
+		return nil, x.err
 	}
 	res.Body = io.NopCloser(strings.NewReader("{}"))
 	return res, nil
@@ -65,13 +67,69 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 
 func (x *exchange) succeeded() bool { return x.status >= 200 && x.status < 300 }
 
-// complete puts in what the library cannot send.
-func (x *exchange) complete(req *http.Request) error {
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
+// refused reads any other response. Of a long one, the beginning will do.
+func (x *exchange) refused(res *http.Response) error {
+	var body bytes.Buffer
+	grow(&body, res, maxErrorBytes)
+	err := readUpTo(&body, res, maxErrorBytes)
+	x.body = body.Bytes()
+	if errors.Is(err, errAnswerTooBig) {
+		return nil
+	}
+	return err
+}
+
+// receive reads a successful response. It goes by what comes, not by what was
+// asked for: there are servers that stream unasked, and others that never do.
+func (x *exchange) receive(res *http.Response) error {
+	var body bytes.Buffer
+	grow(&body, res, maxAnswerBytes)
+	var err error
+	start := []byte(nil)
+	for err == nil && mayBeEvents(start) && body.Len() < maxSniffedBytes {
+		body.Grow(bytes.MinRead)
+		room := body.AvailableBuffer()
+		var n int
+		n, err = res.Body.Read(room[:cap(room)])
+		body.Write(room[:n])
+		start = trimStart(body.Bytes())
+	}
+	if isEvents(start) && (err == nil || errors.Is(err, io.EOF)) {
+		x.reply, err = readStream(io.MultiReader(bytes.NewReader(start), res.Body), x.watch)
 		return err
 	}
-	if body, err = x.head.complete(body); err != nil {
+	if err == nil {
+		err = readUpTo(&body, res, maxAnswerBytes)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	x.reply = readReply(body.Bytes())
+	return nil
+}
+
+// grow makes room for a body that has told its length.
+func grow(body *bytes.Buffer, res *http.Response, limit int64) {
+	if known := res.ContentLength; known > 0 && known <= limit {
+		body.Grow(int(known) + bytes.MinRead) // ReadFrom wants to see the end
+	}
+}
+
+// readUpTo reads the rest of a body of at most limit bytes; of a longer one the
+// beginning, and returns errAnswerTooBig.
+func readUpTo(body *bytes.Buffer, res *http.Response, limit int64) error {
+	_, err := body.ReadFrom(io.LimitReader(res.Body, limit+1-int64(body.Len())))
+	if int64(body.Len()) > limit {
+		body.Truncate(int(limit))
+		return errAnswerTooBig
+	}
+	return err
+}
+
+// complete puts in what the library cannot send.
+func (x *exchange) complete(req *http.Request) error {
+	body, err := x.head.complete(req.Body, req.ContentLength)
+	if err != nil {
 		return err
 	}
 	req.ContentLength = int64(len(body))

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf8"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
@@ -92,6 +93,78 @@ func BenchmarkExtract(b *testing.B) {
 		b.Fatal(err)
 	}
 	request := ask(text)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := provider.Extract(b.Context(), request); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// FuzzStream: however an event stream comes apart on its way, what it says is the
+// same, and is a completion or a bounded ProviderError. Nothing is a success that no
+// finish_reason has ended.
+func FuzzStream(f *testing.F) {
+	const one = `{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}`
+	for _, body := range []string{
+		"data: " + one + "\n\ndata: [DONE]\n\n", "data:" + one, "data: " + one + "\r\n\r\n", "data: " + one + "\r\rdata: [DONE]\r\r",
+		": ping\n\n", "event: error\ndata: boom\n\n", "error: {\"message\":\"boom\"}\n\n", "id: 1\nretry: 5\n\n", "data: {\ndata: }\n\n",
+		"data: " + one + "\ndata: " + one + "\n", "data: {\"choices\":[\ndata: ]}\n\n", "data: {\"choices\":[{\"delta\":5}]}\n\n",
+		"data: {\"choices\":[{\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]},\"finish_reason\":\"stop\"}]}\n\n",
+		"data: {\"choices\":[{\"delta\":{\"content\":\"" + apiKey + " " + fuzzDocument + "\"}}]}\n\ndata: {\"error\":\"" + apiKey + fuzzDocument + "\"}\n\n",
+		"data: {\"usage\":{\"prompt_tokens\":1}}\n\n", "\xef\xbb\xbf\n\ndata: " + one + "\n\n", "data: \xff\n\n", "event", "data", "data: {\"choices\":[]}\n\ndata: [DONE]\n\n",
+		oneAnswer, "<html>", "", strings.Repeat("\n", 100), strings.Repeat("data: [\n", 300),
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		extract := func(wrap func(io.Reader) io.Reader) (extraction.Completion, string) {
+			provider, err := openai.New(openai.Config{
+				BaseURL: "http://model.example/v1", Model: "m", APIKey: apiKey, Stream: true,
+				Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+					return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(wrap(bytes.NewReader(body))), Request: r}, nil
+				}),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			completion, err := provider.Extract(t.Context(), ask(fuzzDocument))
+			if err == nil {
+				return completion, ""
+			}
+			var failed *extraction.ProviderError
+			if !errors.As(err, &failed) || failed.Status != 200 {
+				t.Fatalf("%T: %v", err, err)
+			}
+			shown := failed.Error()
+			if len(shown) > 400 || !utf8.ValidString(shown) || strings.ContainsAny(shown, "\n\r\x00\x1b") ||
+				strings.Contains(shown, apiKey) || strings.Contains(shown, fuzzDocument[:20]) {
+				t.Fatalf("unfit to be shown: %q", shown)
+			}
+			return completion, shown
+		}
+		whole, wholeErr := extract(func(r io.Reader) io.Reader { return r })
+		bytewise, bytewiseErr := extract(iotest.OneByteReader)
+		if whole != bytewise || wholeErr != bytewiseErr {
+			t.Fatalf("at once: %+v %q\nbyte by byte: %+v %q", whole, wholeErr, bytewise, bytewiseErr)
+		}
+		if wholeErr == "" && (strings.TrimSpace(whole.Content) == "" || bytes.HasPrefix(body, []byte("data:")) && whole.FinishReason == "") {
+			t.Fatalf("success with %+v", whole)
+		}
+	})
+}
+
+func BenchmarkExtractStreamed(b *testing.B) {
+	var body bytes.Buffer
+	for range 300 {
+		body.WriteString(`data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"{\"name\":\"Ada\"},"},"finish_reason":null}]}` + "\n\n")
+	}
+	body.WriteString(`data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n" + `data: {"choices":[],"usage":{"prompt_tokens":900,"completion_tokens":900}}` + "\n\ndata: [DONE]\n\n")
+	provider, err := respondsWith(200, http.Header{}, body.Bytes())
+	if err != nil {
+		b.Fatal(err)
+	}
+	request := ask(strings.Repeat(fuzzDocument+" ", 50))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := provider.Extract(b.Context(), request); err != nil {

@@ -12,7 +12,8 @@ import (
 // put different things under one status: their code then says which.
 func kindOf(status int, e errorBody) extraction.Kind {
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden,
+		status == http.StatusProxyAuthRequired: // a proxy that wants a password says nothing about the chunk
 		return extraction.KindAuth
 	case status == http.StatusPaymentRequired:
 		return extraction.KindQuota
@@ -80,8 +81,17 @@ func (e errorBody) saysTooLong() bool {
 
 // complaintOf recognises a refusal of a request feature. Only a 400 that names
 // the feature counts: anything else would change how every later chunk is asked.
+// (Streaming changes nothing but how an answer comes, so there a 422 of a strict
+// server counts, too, if it names the field as such.)
 func complaintOf(status int, e errorBody) complaint {
-	if status != http.StatusBadRequest {
+	switch {
+	case status != http.StatusBadRequest && status != http.StatusUnprocessableEntity:
+		return noComplaint
+	case e.Param == "stream_options" || strings.HasPrefix(e.Param, "stream_options."):
+		return aboutStreamOptions
+	case e.Param == "stream":
+		return aboutStream
+	case status != http.StatusBadRequest:
 		return noComplaint
 	}
 	names := func(field string) bool {
@@ -94,6 +104,10 @@ func complaintOf(status int, e errorBody) complaint {
 		return aboutMaxTokens
 	case names("temperature"):
 		return aboutTemperature
+	case names("stream_options"):
+		return aboutStreamOptions
+	case names("'stream'"), names("`stream`"), names("stream=true"), names("Streaming"), names("streaming"):
+		return aboutStream
 	}
 	return noComplaint
 }

@@ -15,7 +15,7 @@ func TestR34A19KindOfEachStatus(t *testing.T) {
 	p := start(t)
 	for status, kind := range map[int]extraction.Kind{
 		400: extraction.KindInvalidRequest, 401: extraction.KindAuth, 402: extraction.KindQuota, 403: extraction.KindAuth,
-		404: extraction.KindInvalidRequest, 405: extraction.KindInvalidRequest, 408: extraction.KindUnavailable,
+		404: extraction.KindInvalidRequest, 405: extraction.KindInvalidRequest, 407: extraction.KindAuth, 408: extraction.KindUnavailable,
 		409: extraction.KindUnavailable, 413: extraction.KindInvalidRequest, 415: extraction.KindInvalidRequest,
 		422: extraction.KindInvalidRequest, 425: extraction.KindUnavailable, 429: extraction.KindRateLimited,
 		500: extraction.KindUnavailable, 501: extraction.KindUnavailable, 502: extraction.KindUnavailable,
@@ -28,7 +28,7 @@ func TestR34A19KindOfEachStatus(t *testing.T) {
 			require.Equal(t, status, failed.Status)
 		}
 	}
-	require.Equal(t, 21*len(modelserver.Styles()), p.server.Stats().Requests, "one attempt each: retries are the wrapper's")
+	require.Equal(t, 22*len(modelserver.Styles()), p.server.Stats().Requests, "one attempt each: retries are the wrapper's")
 }
 
 // R31: a wrong key looks like a wrong key at once; quota is not a rate limit.

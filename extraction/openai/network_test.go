@@ -2,13 +2,16 @@ package openai_test
 
 import (
 	"crypto/x509"
+	"encoding/base64"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +22,31 @@ import (
 )
 
 const oneAnswer = `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`
+
+// overTLS is a provider for a server with a certificate of its own that has one
+// answer, and the protocols of the requests so far.
+func overTLS(t *testing.T, answer string, change ...func(*openai.Config)) (provider *openai.Provider, protocols func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var seen []string
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, r.Proto)
+		_, _ = io.WriteString(w, answer)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	pool := x509.NewCertPool()
+	pool.AddCert(server.Certificate())
+	trust := func(c *openai.Config) { c.RootCAs = pool }
+	return connect(t, server.URL, append(change, trust)...), func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(seen)
+	}
+}
 
 func TestSpeaksHTTP2WithAPrivateAuthority(t *testing.T) {
 	var proto, key, extra string
@@ -52,23 +80,64 @@ func TestSpeaksHTTP2WithAPrivateAuthority(t *testing.T) {
 
 // The proxy is read from the environment once per process, so it takes another
 // process: this test binary again, with the proxy in its environment.
+func inAnotherProcess(t *testing.T, env ...string) {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), "WEIR_TEST_INSIDE=1", "HTTP_PROXY=", "HTTPS_PROXY=", "NO_PROXY=")
+	child.Env = append(child.Env, env...)
+	output, err := child.CombinedOutput()
+	require.NoError(t, err, string(output))
+}
+
+func isInside() bool { return os.Getenv("WEIR_TEST_INSIDE") != "" }
+
 func TestTakesTheProxyFromTheEnvironment(t *testing.T) {
-	const inside = "WEIR_TEST_INSIDE_PROXY"
-	if os.Getenv(inside) != "" {
-		provider := connect(t, "http://model.example/v1")
-		completion, err := provider.Extract(t.Context(), ask(sentence))
-		require.NoError(t, err)
-		require.Equal(t, modelserver.Answer(sentence).JSON(), completion.Content)
+	if isInside() {
+		for _, stream := range []bool{false, true} {
+			provider := connect(t, "http://model.example/v1", func(c *openai.Config) { c.Stream = stream })
+			completion, err := provider.Extract(t.Context(), ask(sentence))
+			require.NoError(t, err)
+			require.Equal(t, modelserver.Answer(sentence).JSON(), completion.Content)
+		}
 		return
 	}
 	server, err := modelserver.New(modelserver.Options{})
 	require.NoError(t, err)
 	defer server.Close()
-	child := exec.Command(os.Args[0], "-test.run=^TestTakesTheProxyFromTheEnvironment$")
-	child.Env = append(os.Environ(), inside+"=1", "HTTP_PROXY="+server.URL(), "NO_PROXY=")
-	output, err := child.CombinedOutput()
-	require.NoError(t, err, string(output))
-	require.Equal(t, 1, server.Stats().Requests)
+	inAnotherProcess(t, "HTTP_PROXY="+server.URL())
+	require.Equal(t, 2, server.Stats().Requests)
+	inAnotherProcess(t, "HTTP_PROXY="+strings.Replace(server.URL(), "http://", "http://user:hunter2@", 1))
+	require.Equal(t, 4, server.Stats().Requests)
+}
+
+// A proxy that wants a password, that is down, or whose address is wrong, says so
+// without the password.
+func TestTheProxysPasswordIsNeverShown(t *testing.T) {
+	if isInside() {
+		for _, scheme := range []string{"http", "https"} {
+			_, err := connect(t, scheme+"://model.example/v1").Extract(t.Context(), ask(sentence))
+			require.Error(t, err)
+			shown := everything(err)
+			require.NotContains(t, shown, "hunter2")
+			require.NotContains(t, shown, "hunter%32")
+			require.NotContains(t, shown, base64.StdEncoding.EncodeToString([]byte("u:hunter2")))
+			if kind := os.Getenv("WEIR_TEST_KIND"); kind != "" && scheme == "http" {
+				require.ErrorIs(t, err, &extraction.ProviderError{Kind: extraction.Kind(kind)})
+			}
+		}
+		return
+	}
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Proxy-Authenticate", "Basic")
+		w.WriteHeader(http.StatusProxyAuthRequired)
+		_, _ = io.WriteString(w, "wrong password hunter2, "+r.Header.Get("Proxy-Authorization"))
+	}))
+	defer refusing.Close()
+	address := strings.TrimPrefix(refusing.URL, "http://")
+	inAnotherProcess(t, "HTTP_PROXY=http://u:hunter%32@"+address, "HTTPS_PROXY=http://u:hunter%32@"+address, "WEIR_TEST_KIND=auth")
+	for _, proxy := range []string{"http://u:hunter2@127.0.0.1:1", "http://u:hunter2@127.0.0.1:no-port", "://u:hunter2@%zz", "http://u:hunter2@\x7f", "ftp://u:hunter2@host"} {
+		inAnotherProcess(t, "HTTP_PROXY="+proxy, "HTTPS_PROXY="+proxy, "WEIR_TEST_KIND=unavailable")
+	}
 }
 
 func TestTheCallersTransportIsUsedAndKept(t *testing.T) {

@@ -25,7 +25,7 @@ func (p *Provider) cutsPrompts(req extraction.Request, promptTokens int64) bool 
 	if promptTokens <= 0 {
 		return false
 	}
-	words := int64(len(strings.Fields(req.SystemPrompt)) + len(strings.Fields(req.Text)))
+	words := countWords(req.SystemPrompt) + countWords(req.Text)
 	if words < fewWords {
 		return false
 	}
@@ -36,4 +36,11 @@ func (p *Provider) cutsPrompts(req extraction.Request, promptTokens int64) bool 
 		return false
 	}
 	return promptTokens >= smallestContext || p.counts.Load()
+}
+
+func countWords(s string) (n int64) {
+	for range strings.FieldsSeq(s) {
+		n++
+	}
+	return n
 }

@@ -3,6 +3,7 @@ package openai_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,12 +17,12 @@ import (
 
 // outcomes is what becomes of each catalogued behaviour; "" is a completion,
 // whose content the pipeline judges.
-func outcomes() map[string]extraction.Kind {
+func outcomes(streamed bool) map[string]extraction.Kind {
 	const (
 		completion  = extraction.Kind("")
 		unavailable = extraction.KindUnavailable
 	)
-	return map[string]extraction.Kind{
+	all := map[string]extraction.Kind{
 		"ok": completion, "slow": completion, "drip": completion, "prose": completion, "list": completion, "empty_object": completion,
 		"no_relationships": completion, "truncated_json": completion, "trailing_comma": completion, "fence": completion,
 		"think": completion, "think_unopened": completion, "nothing_found": completion, "array_content": completion,
@@ -45,18 +46,38 @@ func outcomes() map[string]extraction.Kind {
 		"refusal": extraction.KindRefused, "content_filter": extraction.KindRefused,
 		"length": extraction.KindTruncated, "length_empty": extraction.KindTruncated, "tool_calls": extraction.KindMalformed,
 	}
+	for _, name := range modelserver.Names() {
+		if strings.HasPrefix(name, "stream_") {
+			all[name] = completion
+		}
+	}
+	if streamed {
+		for _, name := range []string{
+			"no_finish", "null_finish", "stream_error", "stream_error_event", "stream_error_field", "stream_broken_event", "stream_cut", "stream_ends_early", "stream_stalls",
+		} {
+			all[name] = unavailable
+		}
+	}
+	return all
 }
 
 // Every call has exactly one outcome, the one that its fault calls for, whatever
 // the other calls go through at the same time.
 func TestAmongRandomFaultsEachCallHasItsOwnOutcome(t *testing.T) {
-	want := outcomes()
-	p := start(t, func(c *openai.Config) { c.Timeout = 5 * time.Second })
+	t.Run("whole", func(t *testing.T) { amongRandomFaults(t, false) })
+	t.Run("streamed", func(t *testing.T) { amongRandomFaults(t, true) })
+}
+
+func amongRandomFaults(t *testing.T, streamed bool) {
+	want := outcomes(streamed)
+	p := start(t, func(c *openai.Config) {
+		c.Timeout, c.Stream, c.IdleTimeout = 5*time.Second, streamed, time.Second
+	})
 	mix := modelserver.Mix{Seed: 1, Weights: map[string]int{}}
 	for _, name := range modelserver.Names() {
 		require.Contains(t, want, name, "a behaviour without a known outcome")
 		switch name {
-		case "slow", "hang", "huge":
+		case "slow", "hang", "huge", "stream_stalls":
 			continue // costly; tested one by one
 		}
 		mix.Weights[name] = 1

@@ -1,6 +1,9 @@
 package openai
 
 import (
+	"encoding/base64"
+	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,7 +26,7 @@ type redactor struct{ secrets []string }
 
 func newRedactor(c Config) redactor {
 	var r redactor
-	for _, secret := range append([]string{c.APIKey}, values(c.Header)...) {
+	for _, secret := range slices.Concat([]string{c.APIKey}, values(c.Header), proxySecrets(os.Getenv)) {
 		// "Bearer abc" hides abc, too.
 		for _, s := range append(strings.Fields(secret), secret) {
 			if len(s) >= shortestSecret {
@@ -34,6 +37,34 @@ func newRedactor(c Config) redactor {
 	// The longest first: a shorter one may be a part of it.
 	slices.SortFunc(r.secrets, func(a, b string) int { return len(b) - len(a) })
 	return r
+}
+
+// proxySecrets are the users and passwords of the proxies in the environment, and
+// addresses with one that net/http would quote because it cannot read them.
+func proxySecrets(getenv func(string) string) []string {
+	var out []string
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
+		address := getenv(name)
+		at := strings.LastIndexByte(address, '@')
+		if at < 0 {
+			continue
+		}
+		user := address[strings.Index(address, "://")+1 : at]
+		user = strings.TrimLeft(user, ":/")
+		for _, form := range []string{user, unescaped(user)} {
+			_, password, _ := strings.Cut(form, ":")
+			out = append(out, form, password, base64.StdEncoding.EncodeToString([]byte(form))) // the last is what the proxy is sent
+		}
+		out = append(out, address)
+	}
+	return out
+}
+
+func unescaped(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
 }
 
 func values(m map[string]string) []string {

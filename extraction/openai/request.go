@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 
 	sdk "github.com/sashabaranov/go-openai"
@@ -16,10 +17,13 @@ import (
 // server's models.
 const placeholderModel = "model"
 
-// request builds what the library may see: the messages. Everything else is in
-// the head.
-func request(req extraction.Request) sdk.ChatCompletionRequest {
+// request builds what the library may see: the messages, and what asks for a
+// stream. Everything else is in the head.
+func request(req extraction.Request, s streaming) sdk.ChatCompletionRequest {
 	out := sdk.ChatCompletionRequest{Model: placeholderModel}
+	if s == streamWithUsage {
+		out.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
+	}
 	if req.SystemPrompt != "" { // the library would send a message without content
 		out.Messages = append(out.Messages, sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleSystem, Content: req.SystemPrompt})
 	}
@@ -90,13 +94,21 @@ const libraryHead = `{"model":"` + placeholderModel + `"`
 
 var errLibraryHead = errors.New("the library's request does not begin with the model")
 
-// complete puts the head in front of the library's messages. No field is in
-// both: the library sends what it is given, which is nothing but messages.
-func (h *head) complete(body []byte) ([]byte, error) {
-	messages, ok := bytes.CutPrefix(body, []byte(libraryHead))
-	if !ok {
+// complete reads the library's body of the given size and puts the head in front
+// of its messages. Besides them it has only what the head does not have: whether to
+// stream.
+func (h *head) complete(body io.Reader, size int64) ([]byte, error) {
+	at := len(h.json) - len(libraryHead) // the head is longer: it names the model, too
+	if at < 0 || size < int64(len(libraryHead)) {
 		return nil, errLibraryHead
 	}
-	out := make([]byte, 0, len(h.json)+len(messages))
-	return append(append(out, h.json...), messages...), nil
+	out := make([]byte, int64(at)+size)
+	if _, err := io.ReadFull(body, out[at:]); err != nil {
+		return nil, err
+	}
+	if string(out[at:len(h.json)]) != libraryHead {
+		return nil, errLibraryHead
+	}
+	copy(out, h.json)
+	return out, nil
 }

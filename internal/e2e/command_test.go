@@ -75,6 +75,20 @@ func TestTryAsksTheModelServerThatTheEnvironmentNames(t *testing.T) {
 	require.Equal(t, 1, model.Stats().Requests)
 	require.Contains(t, done.out, "Ada Lovelace")
 	require.NotContains(t, done.out+done.errOut, "hunter2")
+
+	// Streamed, over a server that breaks off twice, it is the same.
+	for _, name := range []string{"stream_cut", "stream_error"} {
+		fault, err := modelserver.Named(name)
+		require.NoError(t, err)
+		model.Then(fault)
+	}
+	streamed := command{
+		program: "worker", args: []string{"try", "--stream", "--initial-delay", "1ms", "--model", "test-model", "--format", "json", writeFile(t, "letter.txt", letter)},
+		env: []string{"OPENAI_BASE_URL=" + model.BaseURL(), "OPENAI_API_KEY=sk-hunter2hunter2"},
+	}.run(t)
+	require.Equal(t, 0, streamed.code, streamed)
+	require.Equal(t, done.out, streamed.out)
+	require.Equal(t, 4, model.Stats().Requests)
 }
 
 func TestTryEndsWithThreeWhenChunksAreLost(t *testing.T) {
@@ -194,7 +208,7 @@ func TestHelpNamesEveryFlagOfTheContract(t *testing.T) {
 	t.Parallel()
 	flags := map[string][]string{
 		"worker run": {"nats-url", "nats-creds", "nats-nkey", "tls-ca", "tls-cert", "tls-key", "embedded", "store-dir", "namespace", "cache",
-			"provider", "openai-base-url", "openai-api-key", "model", "max-tokens", "rpm", "window", "tpm", "max-retries", "initial-delay",
+			"provider", "openai-base-url", "openai-api-key", "model", "max-tokens", "stream", "stream-idle-timeout", "attempt-timeout", "openai-header", "openai-body", "openai-ca", "rpm", "window", "tpm", "max-retries", "initial-delay",
 			"multiplier", "max-delay", "jitter", "failure-threshold", "recovery-timeout", "half-open-max-calls", "circuit", "max-attempts",
 			"concurrency", "queue-capacity", "chunk-deadline", "ack-wait", "drain-timeout", "chunk-size", "chunk-overlap", "chunk-tokens", "listen", "log-format", "log-level", "config",
 			"domain-file", "strict-types", "classify", "classify-timeout", "classify-confidence"},
@@ -250,6 +264,11 @@ func TestWrongSettingsEndWithTwo(t *testing.T) {
 		"--concurrency":            {args: []string{"run", "--concurrency", "0"}},
 		"--queue-capacity":         {args: []string{"run", "--queue-capacity", "0"}},
 		"--max-tokens":             {args: []string{"run", "--rpm", "1", "--max-tokens", "0"}, env: []string{openai}},
+		"--attempt-timeout":        {args: []string{"run", "--rpm", "1", "--attempt-timeout", "5m"}, env: []string{openai}},
+		"--openai-ca":              {args: []string{"run", "--rpm", "1", "--openai-ca", "/nowhere"}, env: []string{openai}},
+		"want NAME: VALUE":         {args: []string{"run", "--rpm", "1", "--openai-header", "nonsense"}, env: []string{openai}},
+		"want one JSON object":     {args: []string{"run", "--rpm", "1"}, env: []string{openai, "WEIR_OPENAI_BODY=[]"}},
+		"--stream-idle-timeout":    {args: []string{"run", "--rpm", "1", "--stream-idle-timeout", "5s"}, env: []string{openai}},
 		"--classify-timeout":       {args: []string{"run", "--classify-timeout", "0s"}},
 		"--classify-confidence":    {args: []string{"run", "--classify-confidence", "1.5"}},
 		"offline provider cannot":  {args: []string{"run", "--classify", "model"}},

@@ -150,7 +150,7 @@ func TestSecretsAreInNoOutput(t *testing.T) {
 	model.RequireKey("another") // the server's refusal quotes the key that it got
 	const key = "sk-hunter2hunter2hunter2"
 	withPassword := strings.Replace(url, "nats://", "nats://user:hunter2pass@", 1)
-	config := writeFile(t, "weir.yaml", "openai-api-key: "+key+"\nrpm: 100\n")
+	config := writeFile(t, "weir.yaml", "openai-api-key: "+key+"\nrpm: 100\nopenai-header: |\n  X-Gateway: hunter2gateway\n  X-Other: hunter2other\n")
 	w := command{
 		program: "worker",
 		args:    []string{"run", "--config", config, "--listen", address, "--log-level", "debug", "--failure-threshold", "1"},
@@ -182,6 +182,8 @@ func TestSecretsAreInNoOutput(t *testing.T) {
 		{"run", "--config", config, "--rpm", "nonsense"},
 		{"run", "--config", writeFile(t, "bad.yaml", "openai-api-key: "+key+"\nopenai_api_key: "+key+"\n")},
 		{"run", "--config", writeFile(t, "bad.yaml", "openai-api-key: ["+key+"]\n")},
+		{"run", "--config", writeFile(t, "bad.yaml", "openai-header: "+key+"\n")},
+		{"run", "--config", writeFile(t, "bad.yaml", "openai-header: 'Host: "+key+"'\n")},
 	} {
 		done := command{program: "worker", args: args, env: []string{"NATS_URL=nats://user:hunter2pass@127.0.0.1:1", "OPENAI_API_KEY=" + key}}.run(t)
 		require.Equal(t, 2, done.code, done)

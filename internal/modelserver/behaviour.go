@@ -46,6 +46,9 @@ type Behaviour struct {
 	NoChoices      bool            `json:"no_choices,omitempty"`
 	Usage          json.RawMessage `json:"usage,omitempty"` // verbatim; null = an honest count
 	OmitUsage      bool            `json:"omit_usage,omitempty"`
+
+	// Stream is what is wrong with the events of a completion that is streamed.
+	Stream StreamFaults `json:"stream,omitzero"`
 }
 
 // UnmarshalJSON reads a name, or an object whose fields refine the named

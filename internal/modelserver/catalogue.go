@@ -47,6 +47,7 @@ func catalogue() map[string]Behaviour {
 	}
 	wait := func(b Behaviour, value string) Behaviour { return b.WithHeader("Retry-After", value) }
 	tooMany := fails(http.StatusTooManyRequests, "rate_limit_exceeded", "requests", "Rate limit reached for {model}.")
+	engineDied := &ErrorBody{Message: "EngineCore encountered an issue.", Type: "InternalServerError"}
 	return map[string]Behaviour{
 		nameOK: {},
 
@@ -87,6 +88,27 @@ func catalogue() map[string]Behaviour {
 		"ok_list":       {Body: text("[]")},
 		"ok_array_body": {Body: text(`[{"error":{"message":"upstream failed"}}]`)},
 		"no_choices":    {NoChoices: true},
+
+		// Event streams, of requests that ask for one; others get the true answer.
+		"stream_ignored":      {Stream: StreamFaults{Ignored: true}},
+		"stream_crlf":         {Stream: StreamFaults{LineEnd: "\r\n"}},
+		"stream_cr":           {Stream: StreamFaults{LineEnd: "\r"}},
+		"stream_keep_alive":   {Stream: StreamFaults{KeepAlive: true}},
+		"stream_split_data":   {Stream: StreamFaults{SplitData: true}},
+		"stream_no_blanks":    {Stream: StreamFaults{NoBlankLines: true, NoSpace: true}},
+		"stream_no_done":      {Stream: StreamFaults{NoDone: true}},
+		"stream_one_event":    {Stream: StreamFaults{OneEvent: true}},
+		"stream_empty_deltas": {Stream: StreamFaults{EmptyDeltas: true}},
+		"stream_two_choices":  {Stream: StreamFaults{TwoChoices: true}},
+		"stream_finishes":     {Stream: StreamFaults{FinishAlways: true}},
+		"stream_after_finish": {Suffix: "\n", Stream: StreamFaults{AfterFinish: "\n\n"}},
+		"stream_error":        {Stream: StreamFaults{ErrorAfter: 3, ErrorEvent: engineDied}},
+		"stream_error_event":  {Stream: StreamFaults{ErrorAfter: 3, ErrorEvent: engineDied, ErrorField: "event"}},
+		"stream_error_field":  {Stream: StreamFaults{ErrorAfter: 3, ErrorEvent: engineDied, ErrorField: "error"}},
+		"stream_broken_event": {Stream: StreamFaults{BrokenAfter: 3}},
+		"stream_cut":          {Stream: StreamFaults{CutAfter: 3}},
+		"stream_ends_early":   {Stream: StreamFaults{EndAfter: 3}},
+		"stream_stalls":       {Stream: StreamFaults{StallAfter: 3}},
 
 		// What the model writes.
 		"prose":             content("Sure! The text speaks of several people, among them Ada Lovelace."),

@@ -15,8 +15,13 @@ type Request struct {
 	Text   string // the last user message
 	Format string // response_format.type, "" if there was none
 	Schema string // name of the JSON schema
-	Key    string // the bearer token; never put into a Record
-	Body   []byte // as received
+	Stream bool   // it asks for an event stream
+
+	StreamUsage bool // with usage in it
+	MaxTokens   int  // max_tokens or max_completion_tokens, 0 if there is neither
+
+	Key  string // the bearer token; never put into a Record
+	Body []byte // as received
 }
 
 // expand fills in what servers echo.
@@ -38,12 +43,20 @@ func (r *Request) parse() error {
 				Name string `json:"name"`
 			} `json:"json_schema"`
 		} `json:"response_format"`
+		Stream        bool `json:"stream"`
+		StreamOptions struct {
+			IncludeUsage bool `json:"include_usage"`
+		} `json:"stream_options"`
+		MaxTokens           int `json:"max_tokens"`
+		MaxCompletionTokens int `json:"max_completion_tokens"`
 	}
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return err
 	}
 	r.Model = body.Model
 	r.Format = body.ResponseFormat.Type
+	r.Stream, r.StreamUsage = body.Stream, body.StreamOptions.IncludeUsage
+	r.MaxTokens = max(body.MaxTokens, body.MaxCompletionTokens)
 	r.Schema = body.ResponseFormat.JSONSchema.Name
 	for _, m := range body.Messages {
 		var content string

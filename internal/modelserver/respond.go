@@ -36,6 +36,15 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, req Request, b 
 	if status == 0 {
 		status = http.StatusOK
 	}
+	if b.streams(req) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		for name, value := range b.Header {
+			w.Header().Set(name, value)
+		}
+		w.WriteHeader(status)
+		s.stream(w, r, req, b, release)
+		return status
+	}
 	contentType, body := b.payload(status, req)
 	if b.ContentType != "" {
 		contentType = b.ContentType
@@ -110,6 +119,11 @@ func reset(w http.ResponseWriter) {
 	_ = conn.Close()
 }
 
+// streams reports whether the answer is a stream of events.
+func (b Behaviour) streams(req Request) bool {
+	return b.Body == nil && b.Error == nil && b.PadBytes == 0 && !b.Stream.Ignored && (req.Stream || b.Stream.Unasked)
+}
+
 func (b Behaviour) payload(status int, req Request) (contentType, body string) {
 	switch {
 	case b.Body != nil:
@@ -121,7 +135,14 @@ func (b Behaviour) payload(status int, req Request) (contentType, body string) {
 	}
 }
 
-func (b Behaviour) completion(req Request) string {
+// completed is a completion before it is written, as JSON or as events.
+type completed struct {
+	message map[string]any
+	finish  any
+	usage   any // nil if it is left out
+}
+
+func (b Behaviour) complete(req Request) completed {
 	content := ""
 	if b.Content != nil {
 		content = *b.Content
@@ -152,16 +173,30 @@ func (b Behaviour) completion(req Request) string {
 		message[b.ReasoningField] = content
 	}
 
-	choice := map[string]any{"index": 0, "message": message, "finish_reason": "stop"}
+	c := completed{message: message, finish: "stop"}
 	switch {
-	case b.OmitFinish:
-		delete(choice, "finish_reason")
 	case b.FinishReason != nil && *b.FinishReason == "":
-		choice["finish_reason"] = nil
+		c.finish = nil
 	case b.FinishReason != nil:
-		choice["finish_reason"] = *b.FinishReason
+		c.finish = *b.FinishReason
 	}
+	switch {
+	case b.OmitUsage:
+	case b.Usage != nil:
+		c.usage = json.RawMessage(b.Usage)
+	default:
+		in, out := tokens(req.System, req.Text), tokens(content)
+		c.usage = map[string]any{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out}
+	}
+	return c
+}
 
+func (b Behaviour) completion(req Request) string {
+	c := b.complete(req)
+	choice := map[string]any{"index": 0, "message": c.message, "finish_reason": c.finish}
+	if b.OmitFinish {
+		delete(choice, "finish_reason")
+	}
 	response := map[string]any{
 		"id": "chatcmpl-" + strconv.Itoa(req.Seq), "object": "chat.completion", "created": req.At.Unix(),
 		"model": req.Model, "choices": []any{choice},
@@ -169,13 +204,8 @@ func (b Behaviour) completion(req Request) string {
 	if b.NoChoices {
 		response["choices"] = []any{}
 	}
-	switch {
-	case b.OmitUsage:
-	case b.Usage != nil:
-		response["usage"] = json.RawMessage(b.Usage)
-	default:
-		in, out := tokens(req.System, req.Text), tokens(content)
-		response["usage"] = map[string]any{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out}
+	if c.usage != nil {
+		response["usage"] = c.usage
 	}
 	return encode(response)
 }
