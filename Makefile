@@ -38,7 +38,8 @@ eval: ## score the built-in provider on the sample in the repository (ARGS="-pro
 	$(GO) run ./internal/eval $(ARGS)
 
 .PHONY: bench
-bench: ## ratios against the named baselines, in one run
+bench: ## cutting and reading a chunk, then ratios against the named baselines
+	$(GO) test -run '^$$' -bench 'ParseAndGround|Split$$' -benchtime 1s ./extraction
 	cd bench && $(GO) run ./fleet && $(GO) run ./stack && $(GO) run ./admission
 
 .PHONY: chaos

@@ -55,6 +55,7 @@ func scenarios() []scenario {
 		{"stopped", false, stopped},
 		{"drains", false, drains},
 		{"model", false, faulty},
+		{"catalogue", false, everything},
 		{"away", false, away},
 	}
 }

@@ -99,8 +99,12 @@ func (w *world) close() {
 // settled waits until so many chunks have ended and none waits, or until that is
 // hopeless: then the checks say what is missing. It reads all that there is.
 func (w *world) settled(ctx context.Context, n int) (outcomes, error) {
+	return w.settledWithin(ctx, pick(w.form, 45*time.Second, 5*time.Minute), n)
+}
+
+func (w *world) settledWithin(ctx context.Context, patience time.Duration, n int) (outcomes, error) {
 	c := w.client
-	_ = await(ctx, pick(w.form, 45*time.Second, 5*time.Minute), "all chunks have ended", func() bool {
+	_ = await(ctx, patience, "all chunks have ended", func() bool {
 		return int(c.state(ctx, streamResults).Msgs+c.state(ctx, streamDead).Msgs) >= n && c.state(ctx, streamChunks).Msgs == 0
 	})
 	// Whoever still holds a chunk that has ended would show it now.
