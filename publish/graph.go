@@ -9,16 +9,28 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
-// Parts reads what the chunks of documents yielded, all documents of the tenant
-// for none, in the order of document and index. Of a document that was
-// published again only the newest version is read.
+// Parts reads what the chunks of documents yielded, for none all documents of the
+// tenant that were published without a run, in the order of document and index. Of a
+// document that was published again only the newest version is read.
 func (r *Reader) Parts(ctx context.Context, documents ...string) ([]extraction.Part, error) {
+	return r.RunParts(ctx, "", documents...)
+}
+
+// RunParts is [Reader.Parts] of one run, see [wire.RunDocument].
+func (r *Reader) RunParts(ctx context.Context, run string, documents ...string) ([]extraction.Part, error) {
+	inRun := make([]string, 0, len(documents))
+	for _, document := range documents {
+		inRun = append(inRun, wire.RunDocument(document, run))
+	}
 	byID := map[string][]stored[wire.Result]{}
-	for result, err := range r.results(ctx, documents, 0) {
+	for result, err := range r.results(ctx, inRun, 0) {
 		if err != nil {
 			return nil, err
 		}
 		id := result.value.DocumentID
+		if _, of := wire.SplitRun(id); len(documents) == 0 && of != run {
+			continue
+		}
 		byID[id] = append(byID[id], result)
 	}
 	var parts []extraction.Part

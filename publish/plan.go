@@ -22,6 +22,9 @@ type PlanConfig struct {
 	// DocumentID is the id of the one document. Defaults to the document's own
 	// id, or to one made of its text.
 	DocumentID string
+	// Run, if it is set, keeps the results apart from those of other runs over the
+	// same documents. It becomes a part of their ids: letters, digits, - and _.
+	Run string
 	// MaxPayload is what the server takes in one message, in bytes. Defaults to
 	// DefaultMaxPayload.
 	MaxPayload int64
@@ -72,6 +75,9 @@ func NewPlan(config PlanConfig, sources []Source) (*Plan, error) {
 		return nil, &ConfigError{"max payload", "must not be negative"}
 	case config.MaxPayload == 0:
 		config.MaxPayload = DefaultMaxPayload
+	}
+	if config.Run != "" && wire.CheckRun(config.Run) != nil {
+		return nil, &ConfigError{"run", "must be 1 to 64 letters, digits, - and _"}
 	}
 	if extraction.CheckText(config.Tenant) != nil {
 		return nil, &ConfigError{"tenant", "must be visible UTF-8 text"}
@@ -172,6 +178,10 @@ func (p *Plan) prepare(item Item) ([]message, PlannedDocument, error) {
 	if p.config.DocumentID != "" {
 		doc.ID = p.config.DocumentID
 	}
+	if doc.ID == "" {
+		doc.ID = extraction.DocumentID(doc.Text)
+	}
+	doc.ID = wire.RunDocument(doc.ID, p.config.Run)
 	chunks, err := p.config.Splitter.Split(doc)
 	if err != nil {
 		return refuse(-1, err.Error(), err)

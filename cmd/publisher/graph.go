@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 
 type graphCommand struct {
 	Documents []string `arg:"" optional:"" name:"document" help:"Only these documents. Default: all of the tenant's."`
+
+	InRun string `name:"run" placeholder:"NAME" help:"The results of this run. Default: those of what was published without one."`
 
 	connectionFlags `embed:""`
 	export.Flags    `embed:""`
@@ -36,21 +39,25 @@ func (c *graphCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	parts, err := reader.Parts(ctx, c.Documents...)
+	parts, err := reader.RunParts(ctx, c.InRun, c.Documents...)
 	if err != nil {
 		return err
 	}
 	if len(parts) == 0 {
-		return nothing(c.Tenant, c.Documents)
+		return nothing(c.Tenant, c.InRun, c.Documents)
 	}
 	return c.Write(streams.Out, extraction.Merge(parts...))
 }
 
 // nothing is a failure, not an empty graph: a script would take that for an
 // answer.
-func nothing(tenant string, documents []string) error {
-	if len(documents) == 0 {
-		return fmt.Errorf("tenant %s has no results", cli.Printable(tenant))
+func nothing(tenant, run string, documents []string) error {
+	message := fmt.Sprintf("tenant %s has no results", cli.Printable(tenant))
+	if run != "" {
+		message += " in run " + cli.Printable(run)
 	}
-	return fmt.Errorf("tenant %s has no results of %s", cli.Printable(tenant), cli.Printable(strings.Join(documents, ", ")))
+	if len(documents) > 0 {
+		message += " of " + cli.Printable(strings.Join(documents, ", "))
+	}
+	return errors.New(message)
 }

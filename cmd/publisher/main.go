@@ -15,6 +15,7 @@ Examples:
   publisher publish --tenant acme --wait report.md notes.txt
   cat report.txt | publisher publish --tenant acme --document report -
   publisher status --tenant acme
+  publisher diff --tenant acme --to second
   publisher graph --tenant acme --format dot | dot -Tsvg > graph.svg
 
 Settings are read from flags, then the environment, then --config FILE.
@@ -25,6 +26,7 @@ type commands struct {
 	Publish publishCommand `cmd:"" help:"Send documents."`
 	Status  statusCommand  `cmd:"" help:"Say how far documents are."`
 	Graph   graphCommand   `cmd:"" help:"Merge the results into one graph and print it."`
+	Diff    diffCommand    `cmd:"" help:"Say what a run over the same documents found that another did not."`
 	Version versionCommand `cmd:"" help:"Say which build this is."`
 }
 

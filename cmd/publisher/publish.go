@@ -16,6 +16,7 @@ type publishCommand struct {
 	Files []string `arg:"" optional:"" placeholder:"FILE" help:"Files and folders to send: .txt, .md, .html, .pdf, .docx and .epub files are one document each, .jsonl has one document per line. - is one text from standard input, and the default."`
 
 	Document string        `placeholder:"ID" help:"Id of the document, for a single one. Default: made of its text, so that the same text is the same document."`
+	InRun    string        `name:"run" placeholder:"NAME" help:"Keep the results apart from those of other runs over the same documents, such as with another model. Letters, digits, - and _. See publisher diff."`
 	Wait     bool          `group:"wait" help:"Wait until every chunk has a result or a dead letter."`
 	Timeout  time.Duration `group:"wait" placeholder:"DURATION" help:"Longest time to wait, such as 10m; then exit with 4. Default: for ever."`
 	DryRun   bool          `help:"Check and split, print what would be sent, send nothing. Needs no server."`
@@ -101,7 +102,7 @@ func (c *publishCommand) planConfig() (publish.PlanConfig, error) {
 	if err != nil {
 		return publish.PlanConfig{}, err
 	}
-	return publish.PlanConfig{Names: names, Tenant: c.Tenant, Splitter: splitter, DocumentID: c.Document}, nil
+	return publish.PlanConfig{Names: names, Tenant: c.Tenant, Splitter: splitter, DocumentID: c.Document, Run: c.InRun}, nil
 }
 
 func (c *publishCommand) send(ctx context.Context, streams cli.Streams, session *session, plan *publish.Plan) error {

@@ -219,9 +219,10 @@ func TestHelpNamesEveryFlagOfTheContract(t *testing.T) {
 		"worker limits set":     {"rpm", "window", "tpm", "json", "nats-url", "config"},
 		"worker dead replay":    {"dry-run", "tenant", "kind", "older-than", "newer-than", "json", "nats-url"},
 		"worker try":            {"format", "output", "timeout", "provider", "rpm", "chunk-size", "chunk-tokens"},
-		"publisher publish":     {"tenant", "document", "chunk-size", "chunk-overlap", "chunk-tokens", "wait", "timeout", "dry-run", "json", "nats-url", "config"},
+		"publisher publish":     {"tenant", "document", "run", "chunk-size", "chunk-overlap", "chunk-tokens", "wait", "timeout", "dry-run", "json", "nats-url", "config"},
 		"publisher status":      {"tenant", "json", "price-in", "price-out", "nats-url"},
-		"publisher graph":       {"tenant", "format", "output", "nats-url"},
+		"publisher diff":        {"tenant", "from", "to", "json", "nats-url", "config"},
+		"publisher graph":       {"tenant", "run", "format", "output", "nats-url"},
 	}
 	for line, names := range flags {
 		words := strings.Fields(line)
