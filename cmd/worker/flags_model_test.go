@@ -16,6 +16,7 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/modelserver"
 )
 
 // modelOf is what newProvider makes of a command line.
@@ -63,7 +64,9 @@ func TestFlagsOfTheModelReachTheRequest(t *testing.T) {
 		_, err = provider.Extract(t.Context(), extraction.Request{Text: "Ada"})
 		return err
 	}
-	require.ErrorContains(t, ask(), "certificate")
+	untrusted := ask()
+	require.ErrorContains(t, untrusted, "certificate")
+	require.Contains(t, (&checkup{flags: &checkCommand{}}).cure(untrusted), "--openai-ca")
 	require.NoError(t, ask("--openai-ca", authority, "--stream", "--stream-idle-timeout", "5s", "--attempt-timeout", "20s",
 		"--openai-header", "X-One: a, b: c", "--openai-header", "api-key:hunter2\nX-Three: 3\n",
 		"--openai-body", `{"chat_template_kwargs":{"enable_thinking":false},"seed":9007199254740993,"temperature":0.2}`))
@@ -116,4 +119,22 @@ func TestAnAttemptTakesAsLongAsItsChunkUnlessAFlagSaysLess(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, config.Timeout)
 	}
+}
+
+func TestCheckSaysWhatTheClientHasLearnt(t *testing.T) {
+	server, err := modelserver.New(modelserver.Options{})
+	require.NoError(t, err)
+	defer server.Close()
+	server.Default(modelserver.Behaviour{Context: 8192})
+	u := &checkup{flags: &checkCommand{engineFlags: engineFlags{modelFlags: modelFlags{Stream: true, MaxTokens: 8192}}}}
+	u.provider, err = modelOf(t, "--openai-base-url", server.BaseURL(), "--stream")
+	require.NoError(t, err)
+	_, err = u.provider.Extract(t.Context(), extraction.Request{Text: "Ada"})
+	require.NoError(t, err)
+	require.Equal(t, "; answers are streamed; the server allows no answers of --max-tokens 8192, so they may have 4096", u.learnt())
+
+	server.Then(modelserver.Fails(400, modelserver.StyleOpenAI, "", "'stream' is not supported"))
+	_, err = u.provider.Extract(t.Context(), extraction.Request{Text: "Ada"})
+	require.NoError(t, err)
+	require.Contains(t, u.learnt(), "; the server does not stream, so --stream changes nothing;")
 }

@@ -42,7 +42,9 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 		return completion, nil
 	case x.status != 0 && !x.succeeded():
 		// The status says enough, even if the body was cut.
-		return extraction.Completion{}, p.refused(x, req, asked)
+		failed := p.refused(x, req, asked)
+		failed.budget = head.budget
+		return extraction.Completion{}, failed
 	}
 
 	// Nothing came, or not all of it. The caller's own context comes first: its
@@ -107,9 +109,14 @@ func (p *Provider) refused(x *exchange, req extraction.Request, asked mode) *fai
 	case x.status >= 300 && x.status < 400:
 		failed.Detail = p.redactor.detail("redirected"+elsewhere(x.response.Get("Location"))+
 			"; redirects are not followed, set the base URL to the server's real address", req.Text)
-	case kind == extraction.KindInvalidRequest:
+	case kind == extraction.KindInvalidRequest || kind == extraction.KindContextTooLong:
 		e.Message = hideText(e.Message, req.Text) // the document may speak of response_format, too
-		out.complaint = complaintOf(x.status, e)
+		if sizes, stated := roomOf(x.status, e); stated {
+			out.room = sizes
+		}
+		if kind == extraction.KindInvalidRequest {
+			out.complaint = complaintOf(x.status, e)
+		}
 		if out.complaint == aboutFormat && asked == modeText {
 			out.complaint = noComplaint // nothing was asked for
 		}

@@ -31,6 +31,7 @@ type dialect struct {
 	completionTokens bool // it wants max_completion_tokens instead of max_tokens
 	ownTemperature   bool // it insists on its own temperature
 	streaming        streaming
+	budget           int // the most tokens that it allows an answer, 0 if it has not said
 }
 
 // complaint is a feature that a server refused with status 400.
@@ -100,4 +101,13 @@ func (m *memory) merge(d dialect) {
 	m.spoken.completionTokens = m.spoken.completionTokens || d.completionTokens
 	m.spoken.ownTemperature = m.spoken.ownTemperature || d.ownTemperature
 	m.spoken.streaming = max(m.spoken.streaming, d.streaming)
+	m.spoken.budget = tighter(m.spoken.budget, d.budget)
+}
+
+// tighter is the smaller of two budgets, of which 0 is none.
+func tighter(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -81,6 +82,55 @@ func FuzzResponse(f *testing.F) {
 		}
 		if status >= 400 && (failed.Kind == extraction.KindMalformed || failed.Kind == extraction.KindEmpty || failed.Kind == extraction.KindTruncated) {
 			t.Fatalf("status %d became %s", status, failed.Kind)
+		}
+	})
+}
+
+// FuzzErrorBody: whatever an error says of features and sizes, the request is made
+// again a few times at most, each time differently, and the budget stays usable.
+func FuzzErrorBody(f *testing.F) {
+	for _, message := range []string{
+		"", "maximum context length is 8192 tokens. However, you requested 9001 tokens (809 in the messages, 8192 in the completion)",
+		"context length is only 8192, at least 6000 input tokens", "must be <= 300. Given: 1 `inputs` tokens", "supports at most 4096 completion tokens",
+		"response_format max_completion_tokens temperature stream_options 'stream'", "range of max_tokens is [1, 300]", "max_tokens: 8192 > 4096, which is the maximum",
+		"context length is 99999999999999999999 1 input tokens", "context length is 8192 8191 in the messages",
+	} {
+		body, err := json.Marshal(map[string]any{"error": map[string]any{"message": message}})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(400, body)
+		f.Add(422, []byte(`{"detail":[{"loc":["body","stream_options"],"msg":"`+message+`"}]}`))
+		f.Add(429, []byte("event: error\ndata: "+message+"\n\n"))
+	}
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		if status < 300 || status > 999 {
+			t.Skip("no error")
+		}
+		sent := map[string]bool{}
+		provider, err := openai.New(openai.Config{
+			BaseURL: "http://model.example/v1", Model: "m", APIKey: apiKey, Stream: true,
+			Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				request, err := io.ReadAll(r.Body)
+				if err != nil || sent[string(request)] {
+					t.Fatalf("the same request again, or %v", err)
+				}
+				sent[string(request)] = true
+				return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body)), Request: r}, nil
+			}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var failed *extraction.ProviderError
+		if _, err = provider.Extract(t.Context(), ask(fuzzDocument)); !errors.As(err, &failed) || failed.Status != status {
+			t.Fatalf("%T: %v", err, err)
+		}
+		if budget := provider.Learnt().MaxTokens; len(sent) > 9 || budget < 256 || budget > openai.DefaultMaxTokens {
+			t.Fatalf("%d requests, budget %d", len(sent), budget)
+		}
+		if shown := failed.Error(); len(shown) > 400 || !utf8.ValidString(shown) || strings.Contains(shown, apiKey) || strings.Contains(shown, fuzzDocument[:20]) {
+			t.Fatalf("unfit to be shown: %q", shown)
 		}
 	})
 }

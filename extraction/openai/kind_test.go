@@ -53,7 +53,7 @@ func TestContextTooLongInEveryServersWords(t *testing.T) {
 	for _, words := range []string{
 		"This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
 		"This model maximum context length is 2048 tokens. However, your messages resulted in over 2133 tokens.",
-		"'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 4096 tokens and your request has 2000 input tokens.",
+		"'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 4096 tokens and your request has 5000 input tokens.",
 		"the request exceeds the available context size, try increasing it",
 		"request (14429 tokens) exceeds the available context size (8192 tokens)",
 		"Requested tokens (2285) exceed context window of 2048",

@@ -73,25 +73,51 @@ func (p *Provider) Close() error {
 	return nil
 }
 
+// Learnt is what a provider has found out about its server.
+type Learnt struct {
+	// MaxTokens bounds the answer: as configured, or less if the server has said that
+	// this is too much.
+	MaxTokens int
+	// Streams says that answers are asked for as event streams: it is configured, and
+	// the server has not refused.
+	Streams bool
+}
+
+// Learnt is a snapshot.
+func (p *Provider) Learnt() Learnt {
+	d := p.learnt.dialect()
+	return Learnt{MaxTokens: tighter(p.config.MaxTokens, d.budget), Streams: p.config.Stream && d.streaming != noStream}
+}
+
 // Extract asks the model. A text that is blank or not clean UTF-8 is refused
 // before anything is sent. When the server refuses a feature of the request, the
-// request is sent again without it, at most four times; later calls leave it out
-// from the start.
+// request is sent again without it, at most six times; later calls leave it out
+// from the start. When it says that prompt and MaxTokens together are too much for
+// the model, and that fewer would do, the request is sent again with fewer, at most
+// twice; later calls leave half of the model's context to the prompt.
 func (p *Provider) Extract(ctx context.Context, req extraction.Request) (extraction.Completion, error) {
 	if err := check(req); err != nil {
 		return extraction.Completion{}, err
 	}
+	own, cuts := 0, 2 // a budget for this request alone, and how often it may yet be cut
 	for {
 		if err := expired(ctx); err != nil {
 			return extraction.Completion{}, err
 		}
 		spoken := p.learnt.dialect()
-		completion, failure := p.attempt(ctx, req, spoken)
+		asked := spoken
+		asked.budget = tighter(own, spoken.budget)
+		completion, failure := p.attempt(ctx, req, asked)
 		if failure == nil {
 			return completion, nil
 		}
 		if failure.other != nil {
 			return extraction.Completion{}, failure.other
+		}
+		if all, this := failure.room.budgets(failure.budget); this > 0 && cuts > 0 {
+			own, cuts = this, cuts-1
+			p.learnBudget(ctx, spoken, all)
+			continue
 		}
 		next, understood := spoken.without(failure.complaint)
 		if !understood {
@@ -103,6 +129,21 @@ func (p *Provider) Extract(ctx context.Context, req extraction.Request) (extract
 	}
 }
 
+// learnBudget remembers a budget for all requests, if there is anything to
+// remember.
+func (p *Provider) learnBudget(ctx context.Context, spoken dialect, budget int) {
+	if budget == 0 {
+		return
+	}
+	next := spoken
+	if next.budget = tighter(spoken.budget, budget); next == spoken {
+		return
+	}
+	p.learnt.merge(next)
+	p.config.Logger.WarnContext(ctx, "model server does not allow answers as long as asked for, going on with shorter ones",
+		"model", p.Model(), "max_tokens", next.budget)
+}
+
 // failure is why an attempt brought no completion. Either the provider's error is
 // set, or another, which says nothing about the server: the caller's context has
 // ended, or the request cannot be built.
@@ -110,6 +151,8 @@ type failure struct {
 	other     error
 	provider  *extraction.ProviderError
 	complaint complaint // what the server does not support
+	room      room      // what it says of sizes, if they are the reason
+	budget    int       // that was asked for
 }
 
 func check(req extraction.Request) error {

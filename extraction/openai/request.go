@@ -45,10 +45,7 @@ type head struct {
 // head returns the head of a request. The last one is kept: as a rule all
 // requests have the same.
 func (p *Provider) head(req extraction.Request, d dialect) (*head, error) {
-	budget := p.config.MaxTokens
-	if req.MaxTokens > 0 {
-		budget = min(budget, req.MaxTokens)
-	}
+	budget := tighter(tighter(p.config.MaxTokens, req.MaxTokens), d.budget)
 	if h := p.lastHead.Load(); h != nil && h.dialect == d && h.budget == budget && h.schema.Name == req.Schema.Name && bytes.Equal(h.schema.JSON, req.Schema.JSON) {
 		return h, nil
 	}

@@ -146,6 +146,12 @@ func TestR32CheckSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		"wrong key":     {model: locked.BaseURL(), failed: "model", detail: "401", next: "OPENAI_API_KEY"},
 		"unknown model": {model: scripted(modelserver.Fails(404, modelserver.StyleOpenAI, "model_not_found", "The model does not exist")).BaseURL(), failed: "model", detail: "404", next: "--model"},
 		"prose":         {model: scripted(modelserver.Writes("Here you are: Ada.")).BaseURL(), failed: "model", detail: "malformed", next: "JSON"},
+		"a small context": {
+			model: scripted(modelserver.Behaviour{Context: 8192}).BaseURL(), stillOK: []string{"model"}, whatIsStillKnownOfModels: "so they may have 4096",
+		},
+		"a tiny context": {
+			model: scripted(modelserver.Behaviour{Context: 200}).BaseURL(), failed: "model", detail: "context_too_long", next: "count --max-tokens (8192) and the prompt together",
+		},
 		"no json_schema": {
 			model: textOnly.BaseURL(), stillOK: []string{"model"}, whatIsStillKnownOfModels: "does not support response_format json_schema",
 		},

@@ -47,6 +47,10 @@ type Behaviour struct {
 	Usage          json.RawMessage `json:"usage,omitempty"` // verbatim; null = an honest count
 	OmitUsage      bool            `json:"omit_usage,omitempty"`
 
+	// Context is the model's: a request whose prompt and budget for the answer exceed
+	// it together is refused in the words of vLLM. 0 is no limit.
+	Context int `json:"context,omitempty"`
+
 	// Stream is what is wrong with the events of a completion that is streamed.
 	Stream StreamFaults `json:"stream,omitzero"`
 }

@@ -70,7 +70,7 @@ func catalogue() map[string]Behaviour {
 		"bad_request":          fails(http.StatusBadRequest, "invalid_value", "", "Invalid value."),
 		"unprocessable":        {Status: http.StatusUnprocessableEntity, Error: &ErrorBody{Style: StyleDetailList, Message: "Input should be a valid list"}},
 		"context_openai":       fails(http.StatusBadRequest, "context_length_exceeded", "", "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."),
-		"context_vllm":         {Status: http.StatusBadRequest, Error: &ErrorBody{Style: StyleFlat, Type: "BadRequestError", Message: "This model's maximum context length is 4096 tokens. However, you requested 9001 tokens (809 in the messages, 8192 in the completion). Please reduce the length of the messages or completion."}},
+		"context_vllm":         {Status: http.StatusBadRequest, Error: &ErrorBody{Style: StyleFlat, Type: "BadRequestError", Message: "This model's maximum context length is 4096 tokens. However, you requested 17193 tokens (9001 in the messages, 8192 in the completion). Please reduce the length of the messages or completion."}},
 		"context_llamacpp":     {Status: http.StatusBadRequest, Body: text(`{"error":{"code":400,"message":"the request exceeds the available context size. try increasing the context size or enable context shift","type":"exceed_context_size_error","n_prompt_tokens":9001,"n_ctx":4096}}`)},
 		"too_large":            {Status: http.StatusRequestEntityTooLarge, Error: &ErrorBody{Style: StyleHTML}},
 		"request_timeout":      {Status: http.StatusRequestTimeout, Error: &ErrorBody{Style: StyleEmpty}},

@@ -2,6 +2,8 @@ package modelserver
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -29,8 +31,8 @@ func (r Request) expand(s string) string {
 	return strings.NewReplacer("{key}", r.Key, "{text}", r.Text, "{model}", r.Model).Replace(s)
 }
 
-// parse reads the fields that matter here; what is absent stays empty.
-func (r *Request) parse() error {
+// Parse reads from the Body what matters here; what is absent stays empty.
+func (r *Request) Parse() error {
 	var body struct {
 		Model    string `json:"model"`
 		Messages []struct {
@@ -71,4 +73,17 @@ func (r *Request) parse() error {
 		}
 	}
 	return nil
+}
+
+// overflows reports whether prompt and budget do not fit the model's context.
+func (b Behaviour) overflows(r Request) bool {
+	return b.Context > 0 && tokens(r.System, r.Text)+r.MaxTokens > b.Context
+}
+
+func contextOverflow(context int, r Request) Behaviour {
+	prompt := tokens(r.System, r.Text)
+	refused := Fails(http.StatusBadRequest, StyleFlat, "", fmt.Sprintf("This model's maximum context length is %d tokens. However, you requested %d tokens "+
+		"(%d in the messages, %d in the completion). Please reduce the length of the messages or completion.", context, prompt+r.MaxTokens, prompt, r.MaxTokens))
+	refused.Name = "context_overflow"
+	return refused
 }

@@ -154,7 +154,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	req := Request{Key: key, Body: body}
-	parseErr := req.parse()
+	parseErr := req.Parse()
 
 	var record *Record
 	var behaviour Behaviour
@@ -168,6 +168,9 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 			behaviour = Fails(http.StatusBadRequest, StyleOpenAI, "", "We could not parse the JSON body of your request.")
 		} else {
 			behaviour = s.script.next(req)
+		}
+		if behaviour.overflows(req) {
+			behaviour = contextOverflow(behaviour.Context, req)
 		}
 		if behaviour.Name == "" {
 			behaviour.Name = nameOK
