@@ -2,6 +2,7 @@ package extraction
 
 import (
 	"context"
+	"fmt"
 	"strings"
 )
 
@@ -16,6 +17,7 @@ type Pipeline struct {
 	version  string // of a prompt that replaces those of the domains; empty if none does
 	prompt   string
 	domain   string
+	gleaning int                // passes after the first answer, at most
 	chooser  *Chooser           // nil if nothing is known of domains
 	readings map[string]reading // by domain
 }
@@ -87,7 +89,8 @@ func NewPipeline(provider Provider, opts ...PipelineOption) (*Pipeline, error) {
 }
 
 // Extract asks the model about one chunk, in one call, for a tenant. A
-// classifier that asks a model makes one more for a document.
+// classifier that asks a model makes one more for a document, and [WithGleaning] up
+// to so many more for each chunk.
 //
 // A text that cannot be worked on is refused before the call, see [CheckText].
 // Errors of the provider are returned as they are. An answer that is cut off,
@@ -115,13 +118,15 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 	if err != nil {
 		return Extraction{}, err
 	}
+	found, gleaning, more := p.glean(ctx, tenant, c.Text, reading.prompt, draft)
 	x := Extraction{
 		Status: StatusOK, Model: p.provider.Model(), PromptVersion: reading.version,
 		OutputMode: done.OutputMode, FinishReason: done.FinishReason,
-		Usage:  done.Usage.ofOneCall().Plus(spent),
-		Domain: choice,
+		Usage:    done.Usage.ofOneCall().Plus(spent).Plus(more),
+		Domain:   choice,
+		Gleaning: gleaning,
+		Entities: found.entities, Relationships: found.relationships, Counters: found.counters,
 	}
-	x.Entities, x.Relationships, x.Counters = Ground(tenant, c.Text, draft)
 	x.Entities, x.Relationships = reading.domain.hold(x.Entities, x.Relationships, &x.Counters)
 	x.Excerpts = Excerpts(c.Text, x.Entities, x.Relationships)
 	if x.Counters.Dropped > 0 {
@@ -134,6 +139,9 @@ func (p *Pipeline) readingOf(d Domain) reading {
 	version, prompt := d.Prompt()
 	if p.version != "" {
 		version, prompt = p.version, p.prompt
+	}
+	if p.gleaning > 0 {
+		version += fmt.Sprintf("+%sx%d", GleaningPromptVersion, p.gleaning)
 	}
 	return reading{d, version, prompt}
 }

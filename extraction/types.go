@@ -93,6 +93,7 @@ type Extraction struct {
 	FinishReason  string         `json:"finish_reason"`
 	Usage         Usage          `json:"usage"`
 	Domain        DomainChoice   `json:"domain"`
+	Gleaning      *Gleaning      `json:"gleaning,omitempty"` // nil without [WithGleaning]
 	Entities      []Entity       `json:"entities"`
 	Relationships []Relationship `json:"relationships"`
 	Counters      Counters       `json:"counters"`

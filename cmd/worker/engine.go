@@ -57,7 +57,7 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	pipeline, err := extraction.NewPipeline(protected, extraction.WithChooser(chooser))
+	pipeline, err := extraction.NewPipeline(protected, extraction.WithChooser(chooser), extraction.WithGleaning(flags.Gleaning))
 	if err != nil {
 		return nil, err
 	}

@@ -174,6 +174,7 @@ func (f fleetFlags) check() error {
 // engineFlags are everything that decides how a chunk is extracted.
 type engineFlags struct {
 	modelFlags   `embed:""`
+	readingFlags `embed:""`
 	domainFlags  `embed:""`
 	limitFlags   `embed:""`
 	retryFlags   `embed:""`
@@ -182,5 +183,5 @@ type engineFlags struct {
 }
 
 func (f engineFlags) check() error {
-	return errors.Join(f.modelFlags.check(f.ChunkDeadline), f.domainFlags.check(f.openai()), f.limitFlags.check(f.openai()), f.retryFlags.check(), f.circuitFlags.check(), f.workFlags.check())
+	return errors.Join(f.modelFlags.check(f.ChunkDeadline), f.readingFlags.check(f.openai()), f.domainFlags.check(f.openai()), f.limitFlags.check(f.openai()), f.retryFlags.check(), f.circuitFlags.check(), f.workFlags.check())
 }

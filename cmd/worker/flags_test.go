@@ -59,3 +59,11 @@ func TestCircuitNameIsPlain(t *testing.T) {
 		require.ErrorContains(t, valid.check(), "--circuit must be 1 to 128 letters, digits, - or _", name)
 	}
 }
+
+func TestGleaningNeedsAModelAndABound(t *testing.T) {
+	require.NoError(t, readingFlags{}.check(false))
+	require.NoError(t, readingFlags{Gleaning: 8}.check(true))
+	require.ErrorContains(t, readingFlags{Gleaning: 1}.check(false), "--gleaning")
+	require.ErrorContains(t, readingFlags{Gleaning: 9}.check(true), "--gleaning")
+	require.ErrorContains(t, readingFlags{Gleaning: -1}.check(true), "--gleaning")
+}
