@@ -20,7 +20,7 @@ This text has been read before. The JSON list below has the names of the entitie
 
 `
 
-// Bounds of the names that a further pass is told, in bytes of JSON.
+// maxKnownBytes bounds the names that a prompt tells, in bytes of JSON.
 const maxKnownBytes = 8 << 10
 
 // Gleaning is what further passes over a chunk came to.
@@ -54,6 +54,14 @@ type grounded struct {
 
 func (g grounded) facts() int { return len(g.entities) + len(g.relationships) }
 
+func (g grounded) names() []string {
+	names := make([]string, 0, len(g.entities))
+	for _, e := range g.entities {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
 func groundDraft(tenant, text string, d Draft) grounded {
 	var g grounded
 	g.entities, g.relationships, g.counters = Ground(tenant, text, d)
@@ -70,8 +78,9 @@ func (p *Pipeline) glean(ctx context.Context, tenant, text, prompt string, draft
 	var told Gleaning
 	var spent Usage
 	for first := found.facts(); told.Passes < p.gleaning; {
+		known, _ := knownNames(found.names())
 		done, err := p.provider.Extract(ctx, Request{
-			Tenant: tenant, SystemPrompt: prompt + gleaningPrompt + knownNames(found.entities), Text: text, Schema: AnswerSchema(), Optional: true,
+			Tenant: tenant, SystemPrompt: prompt + gleaningPrompt + known, Text: text, Schema: AnswerSchema(), Optional: true,
 		})
 		if err != nil {
 			told.Failed++
@@ -104,20 +113,21 @@ func (d Draft) with(more Draft) Draft {
 	}
 }
 
-// knownNames is a JSON list of the names, as many as the bound allows.
-func knownNames(entities []Entity) string {
+// knownNames is a JSON list of the names, as many as the bound allows, and says how
+// many these are.
+func knownNames(names []string) (list string, n int) {
 	var b strings.Builder
 	b.WriteByte('[')
-	for i, e := range entities {
-		name, err := json.Marshal(e.Name)
-		if err != nil || b.Len()+len(name) > maxKnownBytes {
+	for _, name := range names {
+		quoted, err := json.Marshal(name)
+		if err != nil || b.Len()+len(quoted) > maxKnownBytes {
 			break
 		}
-		if i > 0 {
+		if n++; n > 1 {
 			b.WriteByte(',')
 		}
-		b.Write(name)
+		b.Write(quoted)
 	}
 	b.WriteByte(']')
-	return b.String()
+	return b.String(), n
 }

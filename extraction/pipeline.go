@@ -17,9 +17,10 @@ type Pipeline struct {
 	version  string // of a prompt that replaces those of the domains; empty if none does
 	prompt   string
 	domain   string
-	gleaning int                // passes after the first answer, at most
-	chooser  *Chooser           // nil if nothing is known of domains
-	readings map[string]reading // by domain
+	gleaning int                                          // passes after the first answer, at most
+	earlier  func(context.Context, string, Chunk) Earlier // nil if nothing is carried over
+	chooser  *Chooser                                     // nil if nothing is known of domains
+	readings map[string]reading                           // by domain
 }
 
 // reading is how the documents of one domain are read.
@@ -108,8 +109,9 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 	if !ok {
 		reading = p.readingOf(Domain{ID: choice.ID})
 	}
+	prompt, carried := p.withEarlier(ctx, tenant, c, reading.prompt)
 	done, err := p.provider.Extract(ctx, Request{
-		Tenant: tenant, SystemPrompt: reading.prompt, Text: c.Text, Schema: AnswerSchema(),
+		Tenant: tenant, SystemPrompt: prompt, Text: c.Text, Schema: AnswerSchema(),
 	})
 	if err != nil {
 		return Extraction{}, err
@@ -118,13 +120,13 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 	if err != nil {
 		return Extraction{}, err
 	}
-	found, gleaning, more := p.glean(ctx, tenant, c.Text, reading.prompt, draft)
+	found, gleaning, more := p.glean(ctx, tenant, c.Text, prompt, draft)
 	x := Extraction{
 		Status: StatusOK, Model: p.provider.Model(), PromptVersion: reading.version,
 		OutputMode: done.OutputMode, FinishReason: done.FinishReason,
 		Usage:    done.Usage.ofOneCall().Plus(spent).Plus(more),
 		Domain:   choice,
-		Gleaning: gleaning,
+		Gleaning: gleaning, CarriedOver: carried,
 		Entities: found.entities, Relationships: found.relationships, Counters: found.counters,
 	}
 	x.Entities, x.Relationships = reading.domain.hold(x.Entities, x.Relationships, &x.Counters)
@@ -139,6 +141,9 @@ func (p *Pipeline) readingOf(d Domain) reading {
 	version, prompt := d.Prompt()
 	if p.version != "" {
 		version, prompt = p.version, p.prompt
+	}
+	if p.earlier != nil {
+		version += "+" + CarryOverPromptVersion
 	}
 	if p.gleaning > 0 {
 		version += fmt.Sprintf("+%sx%d", GleaningPromptVersion, p.gleaning)

@@ -93,7 +93,8 @@ type Extraction struct {
 	FinishReason  string         `json:"finish_reason"`
 	Usage         Usage          `json:"usage"`
 	Domain        DomainChoice   `json:"domain"`
-	Gleaning      *Gleaning      `json:"gleaning,omitempty"` // nil without [WithGleaning]
+	Gleaning      *Gleaning      `json:"gleaning,omitempty"`     // nil without [WithGleaning]
+	CarriedOver   *CarriedOver   `json:"carried_over,omitempty"` // nil without [WithCarryOver]
 	Entities      []Entity       `json:"entities"`
 	Relationships []Relationship `json:"relationships"`
 	Counters      Counters       `json:"counters"`

@@ -57,7 +57,11 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	pipeline, err := extraction.NewPipeline(protected, extraction.WithChooser(chooser), extraction.WithGleaning(flags.Gleaning))
+	options, err := flags.options(js, config.Names)
+	if err != nil {
+		return nil, err
+	}
+	pipeline, err := extraction.NewPipeline(protected, append(options, extraction.WithChooser(chooser))...)
 	if err != nil {
 		return nil, err
 	}

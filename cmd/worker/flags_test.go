@@ -60,10 +60,12 @@ func TestCircuitNameIsPlain(t *testing.T) {
 	}
 }
 
-func TestGleaningNeedsAModelAndABound(t *testing.T) {
+func TestReadingAgainNeedsAModelAndABound(t *testing.T) {
 	require.NoError(t, readingFlags{}.check(false))
 	require.NoError(t, readingFlags{Gleaning: 8}.check(true))
 	require.ErrorContains(t, readingFlags{Gleaning: 1}.check(false), "--gleaning")
 	require.ErrorContains(t, readingFlags{Gleaning: 9}.check(true), "--gleaning")
 	require.ErrorContains(t, readingFlags{Gleaning: -1}.check(true), "--gleaning")
+	require.ErrorContains(t, readingFlags{CarryOver: true}.check(false), "--carry-over")
+	require.NoError(t, readingFlags{CarryOver: true}.check(true))
 }

@@ -208,7 +208,7 @@ func TestHelpNamesEveryFlagOfTheContract(t *testing.T) {
 	t.Parallel()
 	flags := map[string][]string{
 		"worker run": {"nats-url", "nats-creds", "nats-nkey", "tls-ca", "tls-cert", "tls-key", "embedded", "store-dir", "namespace", "cache",
-			"provider", "openai-base-url", "openai-api-key", "model", "max-tokens", "gleaning", "stream", "stream-idle-timeout", "attempt-timeout", "openai-header", "openai-body", "openai-ca", "rpm", "window", "tpm", "max-retries", "initial-delay",
+			"provider", "openai-base-url", "openai-api-key", "model", "max-tokens", "gleaning", "carry-over", "stream", "stream-idle-timeout", "attempt-timeout", "openai-header", "openai-body", "openai-ca", "rpm", "window", "tpm", "max-retries", "initial-delay",
 			"multiplier", "max-delay", "jitter", "failure-threshold", "recovery-timeout", "half-open-max-calls", "circuit", "max-attempts",
 			"concurrency", "queue-capacity", "chunk-deadline", "ack-wait", "drain-timeout", "chunk-size", "chunk-overlap", "chunk-tokens", "listen", "log-format", "log-level", "config",
 			"domain-file", "strict-types", "classify", "classify-timeout", "classify-confidence"},
