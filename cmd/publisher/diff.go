@@ -36,15 +36,11 @@ func (c *diffCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if c.From == c.To {
 		return cli.Usage(errors.New("--from and --to are the same run: name another one"))
 	}
-	session, err := c.open(ctx, streams)
+	reader, done, err := c.openReader(ctx, streams)
 	if err != nil {
 		return err
 	}
-	defer session.close()
-	reader, err := session.reader(c.Tenant)
-	if err != nil {
-		return err
-	}
+	defer done()
 	compared, err := reader.Compare(ctx, c.From, c.To, c.Documents...)
 	if err != nil {
 		return err

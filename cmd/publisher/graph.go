@@ -30,15 +30,11 @@ func (c *graphCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	session, err := c.open(ctx, streams)
+	reader, done, err := c.openReader(ctx, streams)
 	if err != nil {
 		return err
 	}
-	defer session.close()
-	reader, err := session.reader(c.Tenant)
-	if err != nil {
-		return err
-	}
+	defer done()
 	parts, err := reader.RunParts(ctx, c.InRun, c.Documents...)
 	if err != nil {
 		return err

@@ -50,7 +50,16 @@ func (f connectionFlags) open(ctx context.Context, streams cli.Streams) (*sessio
 
 func (s *session) close() { s.conn.Close() }
 
-func (s *session) reader(tenant string) (*publish.Reader, error) {
-	reader, err := publish.NewReader(s.js, s.names, tenant)
-	return reader, deliver.Refused(err)
+// openReader opens a session for what the fleet has done for the tenant; done ends it.
+func (f connectionFlags) openReader(ctx context.Context, streams cli.Streams) (reader *publish.Reader, done func(), err error) {
+	session, err := f.open(ctx, streams)
+	if err != nil {
+		return nil, nil, err
+	}
+	reader, err = publish.NewReader(session.js, session.names, f.Tenant)
+	if err != nil {
+		session.close()
+		return nil, nil, deliver.Refused(err)
+	}
+	return reader, session.close, nil
 }

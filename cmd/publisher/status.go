@@ -54,15 +54,11 @@ func (c *statusCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	session, err := c.open(ctx, streams)
+	reader, done, err := c.openReader(ctx, streams)
 	if err != nil {
 		return err
 	}
-	defer session.close()
-	reader, err := session.reader(c.Tenant)
-	if err != nil {
-		return err
-	}
+	defer done()
 	var documents []string
 	if c.Document != "" {
 		documents = append(documents, c.Document)
