@@ -51,6 +51,10 @@ fleet: ## eight real processes share a limit for 30 s (FOR=2m for longer), then 
 	WEIR_TEST_FLEET=$(or $(FOR),30s) $(GO) test -count=1 -v -run LedgerR18Fleet ./kvcache/natskv
 	$(GO) test -count=1 -v ./internal/fleettest
 
+.PHONY: scale
+scale: ## what 1,000 workers and 100,000 tenants would ask of one NATS server
+	cd bench && $(GO) run ./scale
+
 .PHONY: ci
 ci: ## what CI runs
 	bash .ci/run

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/greed"
 )
 
 // laneState is where a lane stands in the scheduler.
@@ -30,9 +32,9 @@ type lane struct {
 	next      time.Time // when the first message that this worker put back is due
 	heap      int       // place among the parked
 
-	held     int       // messages in hand
-	entering int       // of these, not known to be admitted
-	greed    float64   // see below
+	held     int // messages in hand
+	entering int // of these, not known to be admitted
+	greed    greed.Greed
 	turns    uint64    // had so far
 	punished uint64    // the turn whose refusals have been counted
 	blocked  time.Time // until when refusals say that asking is of no use
@@ -51,41 +53,11 @@ type lane struct {
 	trusted  trusted       // the tenant is not limited
 }
 
-// Several workers see the same allowance at the same moment. If each pulled all
-// of it, most would be refused; if each waits for the same instant, all but one
-// are. Greed is the part of the allowance that a worker takes at a time, and the
-// more of it, the shorter the random time that it waits beyond the instant. It
-// is halved by a turn that was refused something and grows slowly with every
-// call that was admitted, so that it finds the worker's share whatever the number
-// of workers.
-const (
-	greedFirst  = 0.25
-	greedLeast  = 1.0 / 64
-	greedGrowth = 1.02
-
-	// spreadLeast is the random wait of the greediest; the least greedy waits
-	// up to 64 times as long.
-	spreadLeast = 10 * time.Millisecond
-)
-
-// share is how many of n allowed calls the lane takes in one turn. A part of a
-// call is taken as a whole with that probability, u being uniform in [0,1).
-func (l *lane) share(n int, u float64) int {
-	return int(float64(n)*l.greed + u)
-}
-
-// spread is how much longer than until the given instant the lane waits.
-func (l *lane) spread(u float64) time.Duration {
-	return time.Duration(u * float64(spreadLeast) / l.greed)
-}
-
-func (l *lane) wasAdmitted() { l.greed = min(1, l.greed*greedGrowth) }
-
 // wasRefused counts once per turn.
 func (l *lane) wasRefused(turn uint64) {
 	if turn > l.punished {
 		l.punished = l.turns
-		l.greed = max(greedLeast, l.greed/2)
+		l.greed.Refused()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/weirkeeper/weirkeeper/internal/greed"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
@@ -66,7 +67,7 @@ const (
 func (s *lanes) lane(token string) *lane {
 	l := s.all[token]
 	if l == nil {
-		l = &lane{token: token, greed: greedFirst}
+		l = &lane{token: token, greed: greed.New()}
 		tenant, err := s.names.Tenant(s.names.LaneSubject(token))
 		l.tenant, l.nobodys = tenant, err != nil
 		s.all[token] = l

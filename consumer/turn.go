@@ -13,6 +13,10 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
+// missedRetry is, on average, after how long a lane is tried once more that had
+// nothing although something was said to be there.
+const missedRetry = 20 * time.Millisecond
+
 // pullSilence: a pull that waits for nothing and takes so long was not heard. The
 // client gives up after a second.
 const pullSilence = 900 * time.Millisecond
@@ -52,8 +56,13 @@ func (s *lanes) turn(ctx, work context.Context, l *lane, n int) {
 	case more || l.again:
 		l.misses = 0
 		s.another(l, time.Now())
+	case got == 0 && l.misses == 0:
+		// The signal of an arrival can be here before the server lets it be
+		// pulled. If every worker was too early, nobody would look for a second.
+		l.misses++
+		s.park(l, time.Duration((0.5+s.rand())*float64(missedRetry)), false)
 	case got == 0:
-		l.quiet = time.Now().Add(quietFor(l.misses, l.ackWait))
+		l.quiet = time.Now().Add(quietFor(l.misses-1, l.ackWait))
 		l.misses++
 		s.rest(l, time.Now())
 	default:
@@ -83,7 +92,7 @@ func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
 	now := time.Now()
 	s.mu.Lock()
 	if wait := l.blocked.Sub(now); wait > 0 {
-		s.park(l, wait+l.spread(s.rand()), true)
+		s.park(l, wait+l.greed.Spread(s.rand()), true)
 		s.mu.Unlock()
 		return 0, errWaits
 	}
@@ -117,11 +126,11 @@ func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
 	}
 	switch {
 	case tenant.Calls <= 0:
-		s.park(l, max(tenant.Wait, gatePoll)+l.spread(s.rand()), true)
+		s.park(l, max(tenant.Wait, gatePoll)+l.greed.Spread(s.rand()), true)
 		return 0, errWaits
 	case tenant.Calls != Unlimited:
-		if n = min(n, l.share(tenant.Calls, s.rand()), tenant.Calls-l.entering); n <= 0 {
-			s.park(l, gatePoll+l.spread(s.rand()), true)
+		if n = min(n, l.greed.Share(tenant.Calls, s.rand()), tenant.Calls-l.entering); n <= 0 {
+			s.park(l, gatePoll+l.greed.Spread(s.rand()), true)
 			return 0, errWaits
 		}
 	}
@@ -228,7 +237,7 @@ func (s *lanes) start(work context.Context, l *lane, d delivery) {
 		entered()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		l.wasAdmitted()
+		l.greed.Admitted()
 	})
 	s.inHand.Add(1)
 	s.mu.Lock()

@@ -1,0 +1,68 @@
+// Command scale carries the design of the fleet to sizes that one machine cannot
+// run: it measures what single steps cost, simulates workers that share a throttled
+// tenant with the consumer's own arithmetic, and works out what a fleet asks of
+// its NATS server. docs/scale.md explains the results.
+//
+//	go run ./scale [-seed 1]
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	seed := flag.Uint64("seed", 1, "of the simulation")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *seed); err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, seed uint64) error {
+	tenants := []int{1_000, 10_000, 100_000}
+	c, err := measure(ctx, tenants)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("processor time of single steps, server and client together\n")
+	fmt.Printf("  %-52s %10v\n", "an arrival told to one more worker", c.signal)
+	fmt.Printf("  %-52s %10v\n", "a pull that finds nothing", c.emptyPull.Round(time.Microsecond))
+	fmt.Printf("  %-52s %10v\n", "a lane made, of 200", c.lane.Round(time.Microsecond))
+	for _, n := range tenants {
+		fmt.Printf("  %-52s %10v\n", fmt.Sprintf("a look at what waits of %d tenants", n), c.look[n].Round(10*time.Microsecond))
+	}
+
+	fmt.Printf("\none throttled tenant with a backlog, simulated over ten windows\n")
+	fmt.Printf("  %-20s %10s %12s %22s %14s\n", "limit", "workers", "limit used", "deliveries per call", "looks per call")
+	for _, l := range []struct {
+		calls  int
+		window time.Duration
+	}{{10, time.Minute}, {50, 5 * time.Second}, {1000, time.Minute}} {
+		for _, workers := range []int{1, 4, 16, 100, 1000} {
+			got := throttled(workers, l.calls, l.window, 10, seed)
+			n := float64(got.admitted)
+			fmt.Printf("  %-20s %10d %11.1f%% %22.2f %14.0f\n", fmt.Sprintf("%d per %s", l.calls, l.window), workers, 100*got.used, float64(got.deliveries)/n, float64(got.looks)/n)
+		}
+	}
+
+	fmt.Printf("\ncores that the server's side of a fleet's bookkeeping takes, chunks themselves not counted\n")
+	fmt.Printf("  %-10s %-10s %18s %18s %18s\n", "workers", "tenants", "arrivals, 100/s", "arrivals, 1,000/s", "looks")
+	for _, workers := range []int{4, 100, 1000} {
+		for _, n := range tenants {
+			arrivals := float64(workers) * c.signal.Seconds()
+			// A look is a second apart, or takes a twentieth of the time.
+			took := c.look[n].Seconds()
+			looks := float64(workers) * took / max(1, 20*took)
+			fmt.Printf("  %-10d %-10d %18.2f %18.2f %18.2f\n", workers, n, 100*arrivals, 1000*arrivals, looks)
+		}
+	}
+	return nil
+}
