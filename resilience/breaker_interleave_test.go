@@ -144,7 +144,8 @@ var interleavings = []interleaving{
 	{"failures forgotten in between", 1, []act{ask("x"), fail("x"), ask("a"), ask("b")}, [][]act{{fail("a")}, {wait}, {fail("b")}}},
 }
 
-// tooMany are the scenarios with so many schedules that swaps are not torn too.
+// tooMany are the scenarios with so many schedules that swaps are not torn and
+// reads not split too.
 var tooMany = []string{"stampede at recovery", "stampede at recovery, two probes", "forced against a stampede"}
 
 // mode is how finely clients are interleaved.
@@ -154,6 +155,7 @@ const (
 	byTurns mode = iota // one whole act after the other
 	whole               // store operations, each at one instant
 	torn                // store operations, and swaps are seen key by key
+	split               // store operations, and what follows the state is read a while after it
 )
 
 func TestExhaustiveInterleavings(t *testing.T) {
@@ -162,8 +164,8 @@ func TestExhaustiveInterleavings(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // pauses take no time
 				right, _ := explore(t, s, byTurns)
-				for _, m := range []mode{whole, torn} {
-					if m == torn && (raceEnabled || slices.Contains(tooMany, s.name)) { // nothing runs at the same time
+				for _, m := range []mode{whole, torn, split} {
+					if m != whole && (raceEnabled || slices.Contains(tooMany, s.name)) { // nothing runs at the same time
 						continue
 					}
 					all, runs := explore(t, s, m)

@@ -133,6 +133,21 @@ func (l *line) Load(ctx context.Context, entries []kvcache.Entry) error {
 		return l.Memory.Load(ctx, entries)
 	}
 	c.step()
+	if c.mode == split && len(entries) > atState+1 { // the state, and what follows it a while later
+		if err := l.read(ctx, entries[:atState+1]); err != nil {
+			return err
+		}
+		c.pass()
+		return l.read(ctx, entries[atState+1:])
+	}
+	return l.read(ctx, entries)
+}
+
+// atState is where a circuit's state stands among its keys.
+const atState = 1
+
+func (l *line) read(ctx context.Context, entries []kvcache.Entry) error {
+	c := l.client
 	err := l.Memory.Load(ctx, entries)
 	if c.world.unseen != nil {
 		for i := range entries {
