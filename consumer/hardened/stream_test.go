@@ -29,7 +29,7 @@ func newStreamed(t *testing.T) streamed {
 	server, err := modelserver.New(modelserver.Options{})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
-	client, err := openai.New(openai.Config{BaseURL: server.BaseURL(), Model: "test-model", Stream: true, IdleTimeout: 50 * time.Millisecond})
+	client, err := openai.New(openai.Config{BaseURL: server.BaseURL(), Model: "test-model", Stream: true, IdleTimeout: 400 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	config := resilience.DefaultBreakerConfig()

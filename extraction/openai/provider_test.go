@@ -188,6 +188,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"Name":        {func(c *openai.Config) { c.Name = "a/b" }},
 		"MaxTokens":   {func(c *openai.Config) { c.MaxTokens = -1 }},
 		"Concurrency": {func(c *openai.Config) { c.Concurrency = -1 }},
+		"IdleTimeout": {func(c *openai.Config) { c.IdleTimeout = -1 }},
 		"Timeout": {
 			func(c *openai.Config) { c.Timeout = -1 },
 			func(c *openai.Config) { c.Timeout = openai.DefaultTimeout + 1 },
@@ -195,9 +196,11 @@ func TestConfigIsChecked(t *testing.T) {
 		"Header": {
 			func(c *openai.Config) { c.Header = map[string]string{"a b": "c"} },
 			func(c *openai.Config) { c.Header = map[string]string{"a": "hunter2\n"} },
+			func(c *openai.Config) { c.Header = map[string]string{"accept-encoding": "hunter2"} },
 		},
 		"Body": {
 			func(c *openai.Config) { c.Body = map[string]any{"model": "x"} },
+			func(c *openai.Config) { c.Body = map[string]any{"stream_options": "x"} },
 			func(c *openai.Config) { c.Body = map[string]any{"x": func() {}} },
 		},
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -72,10 +73,14 @@ func TestTrap9StreamsAreUnderstoodInEveryClothing(t *testing.T) {
 		require.Equal(t, want, completion.Content)
 		require.Equal(t, extraction.Usage{}, completion.Usage, name)
 	}
+	p.server.Then(modelserver.Behaviour{Name: "custom", Stream: modelserver.StreamFaults{LineEnd: "\r\n", SplitData: true}})
+	completion, err := p.ask(sentence)
+	require.NoError(t, err, "CRLF is one line's end")
+	require.Equal(t, want, completion.Content)
 	// A stream that nobody asked for is an answer, too.
 	unasked := start(t)
 	unasked.server.Then(modelserver.Behaviour{Name: "custom", Stream: modelserver.StreamFaults{Unasked: true}})
-	completion, err := unasked.ask(sentence)
+	completion, err = unasked.ask(sentence)
 	require.NoError(t, err)
 	require.Equal(t, want, completion.Content)
 
@@ -157,6 +162,9 @@ func TestTrap9AnErrorInAStreamIsAnError(t *testing.T) {
 		require.Equal(t, extraction.KindUnavailable, failed.Kind, rest)
 		require.Equal(t, strings.Contains(rest, "boom"), strings.Contains(failed.Detail, "boom"), failed.Detail)
 	}
+	// An event in hundreds of lines is none, whatever it says in the end.
+	lines := "data: {" + strings.Repeat("\ndata: ", 300) + strings.TrimPrefix(start, "data: {")
+	require.Contains(t, p.fails(modelserver.Raw(http.StatusOK, "text/event-stream", lines)).Detail, "too big")
 	failed := p.fails(modelserver.Raw(http.StatusOK, "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":{\"a\":1}},\"finish_reason\":\"stop\"}]}\n\n"))
 	require.Equal(t, extraction.KindMalformed, failed.Kind)
 }
@@ -238,10 +246,11 @@ func (r *repeats) Read(p []byte) (int, error) {
 // What streaming is for: a server that has begun and hangs is noticed long before
 // the attempt's time is up.
 func TestAStreamThatFallsSilentIsGivenUp(t *testing.T) {
-	p := startStreaming(t, func(c *openai.Config) { c.IdleTimeout = 40 * time.Millisecond })
+	p := startStreaming(t, func(c *openai.Config) { c.IdleTimeout = 250 * time.Millisecond })
+	require.ErrorIs(t, p.fails(modelserver.Behaviour{Name: "custom", Stream: modelserver.StreamFaults{StallAfter: 1}}), extraction.ErrUnavailable)
 	failed := p.fails(named(t, "stream_stalls"))
 	require.Equal(t, extraction.KindUnavailable, failed.Kind)
-	require.Equal(t, "the server fell silent in the middle of its answer, for 40ms", failed.Detail)
+	require.Equal(t, "the server fell silent in the middle of its answer, for 250ms", failed.Detail)
 	require.NotErrorIs(t, failed, context.Canceled, "nobody has given up but the adapter")
 
 	// The server notices, and the next call has a working connection.
@@ -251,20 +260,42 @@ func TestAStreamThatFallsSilentIsGivenUp(t *testing.T) {
 
 	// Slow is not silent: each event counts, and so does a comment.
 	for _, keepAlive := range []bool{false, true} {
-		p.server.Then(modelserver.Behaviour{Name: "custom", DripMS: 4, Stream: modelserver.StreamFaults{KeepAlive: keepAlive}})
+		p.server.Then(modelserver.Behaviour{Name: "custom", DripMS: 20, Stream: modelserver.StreamFaults{KeepAlive: keepAlive}})
 		begun := time.Now()
 		_, err = p.ask(strings.Repeat(sentence+" Elsewhere Mary Somerville wrote. ", 3))
 		require.NoError(t, err)
-		require.Greater(t, time.Since(begun), 40*time.Millisecond)
+		require.Greater(t, time.Since(begun), 250*time.Millisecond)
 	}
+}
+
+// Comments alone are life, too: a gateway sends them while the model thinks.
+func TestCommentsKeepAStreamAlive(t *testing.T) {
+	const idle, comments = time.Second, 8
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		say := func(text string) {
+			_, _ = io.WriteString(w, text)
+			_ = http.NewResponseController(w).Flush()
+		}
+		say("data: {\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n")
+		for range comments {
+			time.Sleep(idle / 6) // the server's pace, which is what this is about
+			say(": thinking\n\n")
+		}
+		say("data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer server.Close()
+	provider := connect(t, server.URL, streaming, func(c *openai.Config) { c.IdleTimeout = idle })
+	completion, err := provider.Extract(t.Context(), ask(sentence))
+	require.NoError(t, err)
+	require.Equal(t, "x", completion.Content)
 }
 
 // A queue, a model that is being loaded and a long prompt are silent, too.
 func TestBeforeAStreamHasBegunSilenceIsAllowed(t *testing.T) {
-	p := startStreaming(t, func(c *openai.Config) { c.IdleTimeout = 20 * time.Millisecond })
+	p := startStreaming(t, func(c *openai.Config) { c.IdleTimeout = 300 * time.Millisecond })
 	for _, b := range []modelserver.Behaviour{
-		modelserver.Behaviour{Name: "custom"}.WithDelay(80 * time.Millisecond),
-		modelserver.Behaviour{Name: "custom", Stream: modelserver.StreamFaults{Ignored: true}}.WithDelay(80 * time.Millisecond),
+		modelserver.Behaviour{Name: "custom"}.WithDelay(450 * time.Millisecond),
+		modelserver.Behaviour{Name: "custom", Stream: modelserver.StreamFaults{Ignored: true}}.WithDelay(450 * time.Millisecond),
 	} {
 		p.server.Then(b)
 		_, err := p.ask(sentence)
@@ -334,6 +365,7 @@ func TestStreamingIsGivenUpWhereItIsRefused(t *testing.T) {
 		"options, FastAPI":     {modelserver.Raw(422, "application/json", `{"detail":[{"loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}`), true, false},
 		"options, the field":   {modelserver.Raw(422, "application/json", `{"detail":[{"loc":["body","stream_options","include_usage"],"msg":"Extra inputs are not permitted"}]}`), true, false},
 		"stream":               {modelserver.Raw(400, "application/json", `{"error":{"message":"Unsupported value: 'stream' does not support true with this model.","param":"stream","code":"unsupported_value"}}`), false, false},
+		"stream as param":      {modelserver.Raw(400, "application/json", `{"error":{"message":"Unknown parameter.","param":"stream"}}`), false, false},
 		"stream in a message":  {modelserver.Fails(400, modelserver.StyleDetail, "", "Streaming is not supported by this deployment"), false, false},
 	} {
 		p := startStreaming(t)
