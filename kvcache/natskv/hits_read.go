@@ -3,16 +3,12 @@ package natskv
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
-
-// hitBatch is how many hits one request asks for.
-const hitBatch = 4096
 
 // refresh reads what is new in the series of a key.
 func (l *hitLog) refresh(ctx context.Context, token string) error {
@@ -107,45 +103,19 @@ func (l *hitLog) read(ctx context.Context, token string, from uint64) (messages 
 }
 
 func (l *hitLog) readOnce(ctx context.Context, token string, from uint64) (messages []hitMessage, more bool, err error) {
-	inbox := l.c.nc.NewInbox()
-	sub, err := l.c.nc.SubscribeSync(inbox)
+	pending, err := l.c.readBatch(ctx, l.stream, l.prefix+token, from, func(answer *nats.Msg) error {
+		m, err := newHitMessage(answer.Header)
+		if err != nil {
+			return err
+		}
+		l.c.clock.received(m.stamp)
+		messages = append(messages, m.hitMessage)
+		return nil
+	})
 	if err != nil {
-		return nil, false, l.c.failed(ctx, err)
+		return nil, false, err
 	}
-	defer func() { _ = sub.Unsubscribe() }() // fails only where nothing is left to stop
-	if err := sub.SetPendingLimits(-1, -1); err != nil {
-		return nil, false, l.c.failed(ctx, err)
-	}
-	request := fmt.Appendf(nil, `{"seq":%d,"next_by_subj":%q,"batch":%d}`, from, l.prefix+token, hitBatch)
-	if err := l.c.nc.PublishRequest(l.c.api+"DIRECT.GET."+l.stream, inbox, request); err != nil {
-		return nil, false, l.c.failed(ctx, err)
-	}
-	for {
-		answer, err := sub.NextMsgWithContext(ctx)
-		switch {
-		case errors.Is(err, nats.ErrNoResponders):
-			return nil, false, err
-		case err != nil:
-			return nil, false, l.c.failed(ctx, err)
-		}
-		switch status := answer.Header.Get(headerStatus); status {
-		case "":
-			m, err := newHitMessage(answer.Header)
-			if err != nil {
-				return nil, false, unavailable(err)
-			}
-			l.c.clock.received(m.stamp)
-			messages = append(messages, m.hitMessage)
-		case statusNone:
-			return messages, false, nil
-		case statusEnd:
-			return messages, answer.Header.Get(headerPending) != "0", nil
-		case statusNoResponders:
-			return nil, false, nats.ErrNoResponders
-		default:
-			return nil, false, unavailable(fmt.Errorf("reading %s: status %s %s", l.stream, status, answer.Header.Get("Description")))
-		}
-	}
+	return messages, pending > 0, nil
 }
 
 type stampedHit struct {
