@@ -12,8 +12,7 @@ import (
 // put different things under one status: their code then says which.
 func kindOf(status int, e errorBody) extraction.Kind {
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden,
-		status == http.StatusProxyAuthRequired: // a proxy that wants a password says nothing about the chunk
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return extraction.KindAuth
 	case status == http.StatusPaymentRequired:
 		return extraction.KindQuota

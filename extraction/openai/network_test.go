@@ -134,7 +134,7 @@ func TestTheProxysPasswordIsNeverShown(t *testing.T) {
 	}))
 	defer refusing.Close()
 	address := strings.TrimPrefix(refusing.URL, "http://")
-	inAnotherProcess(t, "HTTP_PROXY=http://u:hunter%32@"+address, "HTTPS_PROXY=http://u:hunter%32@"+address, "WEIR_TEST_KIND=auth")
+	inAnotherProcess(t, "HTTP_PROXY=http://u:hunter%32@"+address, "HTTPS_PROXY=http://u:hunter%32@"+address, "WEIR_TEST_KIND=invalid_request")
 	for _, proxy := range []string{"http://u:hunter2@127.0.0.1:1", "http://u:hunter2@127.0.0.1:no-port", "://u:hunter2@%zz", "http://u:hunter2@\x7f", "ftp://u:hunter2@host"} {
 		inAnotherProcess(t, "HTTP_PROXY="+proxy, "HTTPS_PROXY="+proxy, "WEIR_TEST_KIND=unavailable")
 	}
