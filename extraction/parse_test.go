@@ -65,7 +65,6 @@ func TestKindAnswerThatIsNotTheJSONAskedFor(t *testing.T) {
 		nothing + nothing:                                        "broken JSON at byte 35",
 		`[]`:                                                     "a list",
 		`[` + nothing + `]`:                                      "a list",
-		`null`:                                                   "null",
 		`"text"`:                                                 "a string",
 		`3`:                                                      "a number",
 		`true`:                                                   "a boolean",
@@ -74,18 +73,16 @@ func TestKindAnswerThatIsNotTheJSONAskedFor(t *testing.T) {
 		`{"relationships":[]}`:                                   "entities is missing",
 		`{"entities":null,"relationships":[]}`:                   "entities is null",
 		`{"entities":[],"relationships":{}}`:                     "relationships is an object",
-		`{"Entities":[],"Relationships":[]}`:                     "entities is missing", // encoding/json would take these
-		`{"entities":[],"entities":[],"relationships":[]}`: "entities is there twice",
-		`{"entities":[],"relationships":[]`:                "broken JSON",
-		`{"entities":[{"name":"A"`:                         "broken JSON",
-		`{'entities':[],'relationships':[]}`:               "broken JSON",
-		`{"entities":[],"relationships":[],}`:              "broken JSON",
-		`{"entities":[{"name":NaN}],"relationships":[]}`:   "broken JSON",
-		"```json\n" + nothing:                              "prose",
-		"<think>hm":                                        "prose",
-		"<html><body>502</body></html>":                    "prose",
-		"{\"entities\":[\xff],\"relationships\":[]}":       "not UTF-8 at byte 13",
-		strings.Repeat("[", 100_000):                       "broken JSON",
+		`{"entities":[],"relationships":[]`:                      "broken JSON",
+		`{"entities":[{"name":"A"`:                               "broken JSON",
+		`{'entities':[],'relationships':[]}`:                     "broken JSON",
+		`{"entities":[],"relationships":[],}`:                    "broken JSON",
+		`{"entities":[{"name":NaN}],"relationships":[]}`: "broken JSON",
+		"```json\n" + nothing:                            "prose",
+		"<think>hm":                                      "prose",
+		"<html><body>502</body></html>":                  "prose",
+		"{\"entities\":[\xff],\"relationships\":[]}":     "not UTF-8 at byte 13",
+		strings.Repeat("[", 100_000):                     "broken JSON",
 	} {
 		_, err := extraction.Parse(content)
 		require.ErrorIs(t, err, extraction.ErrMalformed, "%.80s", content)
@@ -105,6 +102,23 @@ func TestKindTrailingComma(t *testing.T) {
 	require.ErrorIs(t, err, extraction.ErrMalformed)
 	var syntax *json.SyntaxError
 	require.ErrorAs(t, err, &syntax, "the cause is kept")
+}
+
+// encoding/json takes null for a string or a whole answer, keys in any case, and the
+// last of two that are equal.
+func TestTrap11WhatEncodingJSONHides(t *testing.T) {
+	for content, cause := range map[string]string{
+		`null`:                               "null",
+		`{"Entities":[],"Relationships":[]}`: "entities is missing",
+		`{"entities":[],"entities":[],"relationships":[]}`: "entities is there twice",
+	} {
+		_, err := extraction.Parse(content)
+		require.ErrorIs(t, err, extraction.ErrMalformed, content)
+		require.ErrorContains(t, err, cause)
+	}
+	d := parse(t, answer(`{"name":null,"type":"person"},`+entityRow("A"), ""))
+	require.Equal(t, []string{"A"}, names(d), "no entity without a name")
+	require.Equal(t, 1, d.Counters.Dropped)
 }
 
 // R31, R34: no content at all is its own kind (graphrag, vllm#16182).

@@ -15,7 +15,7 @@ func TestR34A19KindOfEachStatus(t *testing.T) {
 	p := start(t)
 	for status, kind := range map[int]extraction.Kind{
 		400: extraction.KindInvalidRequest, 401: extraction.KindAuth, 402: extraction.KindQuota, 403: extraction.KindAuth,
-		404: extraction.KindInvalidRequest, 405: extraction.KindInvalidRequest, 407: extraction.KindAuth, 408: extraction.KindUnavailable,
+		404: extraction.KindInvalidRequest, 405: extraction.KindInvalidRequest, 407: extraction.KindInvalidRequest, 408: extraction.KindUnavailable,
 		409: extraction.KindUnavailable, 413: extraction.KindInvalidRequest, 415: extraction.KindInvalidRequest,
 		422: extraction.KindInvalidRequest, 425: extraction.KindUnavailable, 429: extraction.KindRateLimited,
 		500: extraction.KindUnavailable, 501: extraction.KindUnavailable, 502: extraction.KindUnavailable,
@@ -35,11 +35,20 @@ func TestR34A19KindOfEachStatus(t *testing.T) {
 func TestR31KindOfEachCode(t *testing.T) {
 	p := start(t)
 	for name, kind := range map[string]extraction.Kind{
-		"bad_key": extraction.KindAuth, "forbidden": extraction.KindAuth, "quota": extraction.KindQuota,
-		"rate_limited": extraction.KindRateLimited, "no_model": extraction.KindInvalidRequest,
+		"forbidden": extraction.KindAuth, "no_model": extraction.KindInvalidRequest,
 		"content_filter_azure": extraction.KindRefused, "context_openai": extraction.KindContextTooLong,
 		"context_vllm": extraction.KindContextTooLong, "context_llamacpp": extraction.KindContextTooLong,
 		"overloaded": extraction.KindUnavailable, "too_large": extraction.KindInvalidRequest,
+	} {
+		require.Equal(t, kind, p.fails(named(t, name)).Kind, name)
+	}
+}
+
+// graphify#933: a wrong key, no money and too many requests want different things done.
+func TestKindQuotaAuthAndRateLimitAreThreeThings(t *testing.T) {
+	p := start(t)
+	for name, kind := range map[string]extraction.Kind{
+		"bad_key": extraction.KindAuth, "quota": extraction.KindQuota, "rate_limited": extraction.KindRateLimited,
 	} {
 		require.Equal(t, kind, p.fails(named(t, name)).Kind, name)
 	}

@@ -216,23 +216,20 @@ func TestTrap6ConnectionsThatFail(t *testing.T) {
 func TestTrap7WhatTheModelDidInsteadOfAnswering(t *testing.T) {
 	p := start(t)
 	for name, want := range map[string]extraction.ProviderError{
-		"no_choices":       {Kind: extraction.KindEmpty},
-		"refusal":          {Kind: extraction.KindRefused, FinishReason: "stop"},
-		"content_filter":   {Kind: extraction.KindRefused, FinishReason: "content_filter"},
-		"length":           {Kind: extraction.KindTruncated, FinishReason: "length"},
-		"length_empty":     {Kind: extraction.KindTruncated, FinishReason: "length"},
-		"tool_calls":       {Kind: extraction.KindMalformed, FinishReason: "tool_calls", Schema: "graph"},
-		"empty":            {Kind: extraction.KindEmpty, FinishReason: "stop"},
-		"blank":            {Kind: extraction.KindEmpty, FinishReason: "stop"},
-		"null_content":     {Kind: extraction.KindEmpty, FinishReason: "stop"},
-		"reasoning_only":   {Kind: extraction.KindEmpty, FinishReason: "stop"},
-		"reasoning_only_2": {Kind: extraction.KindEmpty, FinishReason: "stop"},
+		"no_choices":     {Kind: extraction.KindEmpty},
+		"refusal":        {Kind: extraction.KindRefused, FinishReason: "stop"},
+		"content_filter": {Kind: extraction.KindRefused, FinishReason: "content_filter"},
+		"length":         {Kind: extraction.KindTruncated, FinishReason: "length"},
+		"length_empty":   {Kind: extraction.KindTruncated, FinishReason: "length"},
+		"tool_calls":     {Kind: extraction.KindMalformed, FinishReason: "tool_calls", Schema: "graph"},
+		"empty":          {Kind: extraction.KindEmpty, FinishReason: "stop"},
+		"blank":          {Kind: extraction.KindEmpty, FinishReason: "stop"},
+		"null_content":   {Kind: extraction.KindEmpty, FinishReason: "stop"},
 	} {
 		failed := p.fails(named(t, name))
 		require.Equal(t, want.Kind, failed.Kind, name)
 		require.Equal(t, want.FinishReason, failed.FinishReason, name)
 		require.Equal(t, want.Schema, failed.Schema, name)
-		require.Equal(t, strings.HasPrefix(name, "reasoning"), strings.Contains(failed.Detail, "reasoning"), name)
 	}
 	refusedWithContent := named(t, "refusal")
 	refusedWithContent.ContentNull = false
@@ -254,6 +251,17 @@ func TestTrap7WhatTheModelDidInsteadOfAnswering(t *testing.T) {
 	} {
 		b := modelserver.Behaviour{Name: "custom", FinishReason: &reason}
 		require.Equal(t, kind, p.fails(b).Kind, reason)
+	}
+}
+
+// vllm#16182: an answer that stands in the reasoning is none, and the error says so.
+func TestKindAnswerInTheReasoning(t *testing.T) {
+	p := start(t)
+	for _, name := range []string{"reasoning_only", "reasoning_only_2"} {
+		failed := p.fails(named(t, name))
+		require.Equal(t, extraction.KindEmpty, failed.Kind, name)
+		require.Equal(t, "stop", failed.FinishReason, name)
+		require.Contains(t, failed.Detail, "reasoning", name)
 	}
 }
 
