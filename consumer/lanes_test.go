@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
@@ -282,4 +283,25 @@ func TestTokensThatAreNobodys(t *testing.T) {
 	slices.Sort(origins)
 	slices.Sort(tokens)
 	require.Equal(t, tokens, origins)
+}
+
+// What a signal promises may not be there yet for whoever is first to ask: the lane is
+// tried once more, without another signal and without waiting for the next look.
+func TestALaneThatHadNothingIsTriedOnceMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	worker := w.start(failing())
+	require.Eventually(t, func() bool { return worker.Status().Ready() }, patience, tick)
+	pulls := make(chan *nats.Msg, 100)
+	sub, err := w.js.Conn().ChanSubscribe("$JS.API.CONSUMER.MSG.NEXT."+w.names.ChunkStream()+"."+w.names.Lane("acme"), pulls)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, sub.Unsubscribe()) }()
+	require.NoError(t, w.js.Conn().Publish(w.names.Arrived("acme"), nil)) // and nothing comes
+	for n := range 2 {
+		select {
+		case <-pulls:
+		case <-time.After(patience):
+			require.FailNow(t, "no pull", "after %d", n)
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/process"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/resilience"
@@ -170,7 +171,7 @@ func TestBrokerRestart(t *testing.T) {
 	t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)
 	require.NoError(t, err)
-	w := &world{t: t, server: server, names: names, js: js, counts: kvcache.NewMemory(), log: &logBuffer{}}
+	w := &world{t: t, server: server, names: names, js: js, counts: kvcache.NewMemory(), log: &process.Log{}}
 
 	g := newGate()
 	require.NoError(t, wire.Ensure(t.Context(), js, names))

@@ -1,7 +1,6 @@
 package consumer_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -19,6 +18,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/process"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/resilience"
@@ -48,7 +48,7 @@ type world struct {
 	names  wire.Names
 	js     jetstream.JetStream
 	counts kvcache.KeyValue
-	log    *logBuffer
+	log    *process.Log
 }
 
 func newWorld(t *testing.T) *world { return newWorldOn(t, natsconn.EmbeddedOptions{InProcess: true}) }
@@ -61,7 +61,7 @@ func newWorldOn(t *testing.T, o natsconn.EmbeddedOptions) *world {
 	t.Cleanup(func() { _ = server.Close() })
 	names, err := wire.NewNames("")
 	require.NoError(t, err)
-	w := &world{t: t, server: server, names: names, counts: kvcache.NewMemory(), log: &logBuffer{}}
+	w := &world{t: t, server: server, names: names, counts: kvcache.NewMemory(), log: &process.Log{}}
 	w.js = w.connect()
 	require.NoError(t, wire.Ensure(t.Context(), w.js, names))
 	return w
@@ -295,23 +295,6 @@ func (s *script) made() []call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]call(nil), s.calls...)
-}
-
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // dyingStore calls die right after the decision to set a message aside was

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,39 +12,16 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/extraction/offline"
-	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/natstest"
+	"github.com/weirkeeper/weirkeeper/internal/process"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
-type lockedLog struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *lockedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // docs/wire.md: what somebody deletes while workers run is back within 10 seconds,
 // the stores of the fleet too, and work goes on.
 func TestDeletedStoresComeBack(t *testing.T) {
-	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{InProcess: true})
-	require.NoError(t, err)
-	defer func() { _ = server.Close() }()
-	conn, err := server.Connect(natsconn.Options{})
-	require.NoError(t, err)
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	require.NoError(t, err)
+	js := natstest.JetStream(t)
 	names, err := wire.NewNames("")
 	require.NoError(t, err)
 	shared, err := natsStores(t.Context(), js, names)
@@ -62,7 +38,7 @@ func TestDeletedStoresComeBack(t *testing.T) {
 		workFlags:    workFlags{Concurrency: 2, QueueCapacity: 10, MaxAttempts: 5, ChunkDeadline: time.Minute},
 	}
 	require.NoError(t, flags.check())
-	log := &lockedLog{}
+	log := &process.Log{}
 	config := consumer.Config{Names: names, WorkerName: "test", Logger: slog.New(slog.NewTextHandler(log, nil))}
 	e, err := newEngine(js, shared, provider, flags, config, func(resilience.Change) {})
 	require.NoError(t, err)

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weirkeeper/weirkeeper/internal/process"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
@@ -18,7 +17,7 @@ import (
 func TestEveryWorkerLogsEachTransitionOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cache := kvcache.NewMemory()
-		var logs [2]lockedBuffer
+		var logs [2]process.Log
 		var breakers [2]*resilience.Breaker
 		for i := range breakers {
 			circuit := newTransitions(slog.New(slog.NewTextHandler(&logs[i], nil)))
@@ -48,21 +47,4 @@ func TestEveryWorkerLogsEachTransitionOnce(t *testing.T) {
 			require.Contains(t, logs[i].String(), "more of it")
 		}
 	})
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.String()
 }

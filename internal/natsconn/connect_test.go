@@ -1,7 +1,6 @@
 package natsconn_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/process"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -133,7 +132,7 @@ func TestConnectsWithNKeyAndWithPassword(t *testing.T) {
 }
 
 func TestReconnectsAfterARestartAndSaysSo(t *testing.T) {
-	var log lockedBuffer
+	var log process.Log
 	dir := t.TempDir()
 	first, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{StoreDir: dir})
 	require.NoError(t, err)
@@ -204,21 +203,4 @@ func TestEmbeddedThatCannotStart(t *testing.T) {
 	_, err = natsconn.StartEmbedded(natsconn.EmbeddedOptions{Port: 70000})
 	var oe *natsconn.OptionError
 	require.True(t, errors.As(err, &oe))
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

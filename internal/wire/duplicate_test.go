@@ -7,13 +7,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weirkeeper/weirkeeper/internal/natstest"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
 // A chunk is in its queue once it was published, whatever was published under
 // the same id before, and by whom.
 func TestEveryPublishedChunkIsInItsQueue(t *testing.T) {
-	js, n := jetStream(t), names(t, "")
+	js, n := natstest.JetStream(t), names(t, "")
 	require.NoError(t, wire.Ensure(t.Context(), js, n))
 	s, err := js.Stream(t.Context(), n.ChunkStream())
 	require.NoError(t, err)

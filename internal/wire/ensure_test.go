@@ -11,27 +11,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/natstest"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
-func jetStream(t *testing.T) jetstream.JetStream {
-	t.Helper()
-	srv, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{StoreDir: t.TempDir(), InProcess: true})
-	require.NoError(t, err)
-	nc, err := srv.Connect(natsconn.Options{})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		nc.Close()
-		_ = srv.Close()
-	})
-	js, err := jetstream.New(nc)
-	require.NoError(t, err)
-	return js
-}
-
 func TestEnsureCreatesTheContractsStreams(t *testing.T) {
-	js, n := jetStream(t), names(t, "")
+	js, n := natstest.JetStream(t), names(t, "")
 	require.NoError(t, wire.Ensure(t.Context(), js, n))
 	require.NoError(t, wire.Ensure(t.Context(), js, n), "and is content with them")
 
@@ -63,7 +48,7 @@ func TestEnsureCreatesTheContractsStreams(t *testing.T) {
 }
 
 func TestEnsureRaces(t *testing.T) {
-	js, n := jetStream(t), names(t, "")
+	js, n := natstest.JetStream(t), names(t, "")
 	var wg sync.WaitGroup
 	errs := make([]error, 16)
 	for i := range errs {
@@ -76,7 +61,7 @@ func TestEnsureRaces(t *testing.T) {
 }
 
 func TestEnsureLivesWithWhatItCan(t *testing.T) {
-	js, n := jetStream(t), names(t, "")
+	js, n := natstest.JetStream(t), names(t, "")
 	for _, c := range n.Streams() {
 		c.Subjects = append([]string{"elsewhere." + c.Name}, c.Subjects...)
 		c.MaxAge = time.Hour
@@ -120,7 +105,7 @@ func TestEnsureRefusesWhatItCannotLiveWith(t *testing.T) {
 		}, "subjects"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			js, n := jetStream(t), names(t, "")
+			js, n := natstest.JetStream(t), names(t, "")
 			want := n.Streams()[0]
 			for _, c := range n.Streams() {
 				if c.Name == tc.stream {
@@ -195,7 +180,7 @@ func TestEnsureWithoutJetStream(t *testing.T) {
 }
 
 func TestEnsureConsumer(t *testing.T) {
-	js, n := jetStream(t), names(t, "")
+	js, n := natstest.JetStream(t), names(t, "")
 	require.NoError(t, wire.Ensure(t.Context(), js, n))
 	c, _, err := wire.EnsureConsumer(t.Context(), js, n.DocumentStream(), n.DocumentConsumerConfig(30*time.Second))
 	require.NoError(t, err)
@@ -219,7 +204,7 @@ func TestEnsureConsumerRefusesWhatItCannotLiveWith(t *testing.T) {
 		"headers_only":   func(c *jetstream.ConsumerConfig) { c.HeadersOnly = true },
 	} {
 		t.Run(field, func(t *testing.T) {
-			js, n := jetStream(t), names(t, "")
+			js, n := natstest.JetStream(t), names(t, "")
 			require.NoError(t, wire.Ensure(t.Context(), js, n))
 			config := n.DocumentConsumerConfig(30 * time.Second)
 			change(&config)

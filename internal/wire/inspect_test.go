@@ -6,11 +6,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weirkeeper/weirkeeper/internal/natstest"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
 func TestInspectNamesWhatIsMissingAndCreatesNothing(t *testing.T) {
-	js, n := jetStream(t), names(t, "")
+	js, n := natstest.JetStream(t), names(t, "")
 	for range 2 {
 		missing, err := wire.Inspect(t.Context(), js, n)
 		require.NoError(t, err)

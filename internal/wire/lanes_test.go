@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weirkeeper/weirkeeper/internal/natstest"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
@@ -42,7 +43,7 @@ func TestChunkToken(t *testing.T) {
 }
 
 func TestEnsureLane(t *testing.T) {
-	js, n := jetStream(t), names(t, "")
+	js, n := natstest.JetStream(t), names(t, "")
 	require.NoError(t, wire.Ensure(t.Context(), js, n))
 	lane, err := wire.EnsureLane(t.Context(), js, n, "acme", 30*time.Second, wire.LaneIdle)
 	require.NoError(t, err)
@@ -73,7 +74,7 @@ func TestEnsureLane(t *testing.T) {
 // An earlier version's consumer whose workers have died with messages in hand goes
 // after its AckWait.
 func TestRetireSharedThatWasLeft(t *testing.T) {
-	js, n := jetStream(t), names(t, "")
+	js, n := natstest.JetStream(t), names(t, "")
 	require.NoError(t, wire.Ensure(t.Context(), js, n))
 	old := n.DocumentConsumerConfig(time.Second)
 	old.Durable, old.FilterSubject = n.ChunkConsumer(), n.ChunkFilter()

@@ -1,7 +1,6 @@
 package limits_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
@@ -9,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/natstest"
+	"github.com/weirkeeper/weirkeeper/internal/process"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/internal/wire/limits"
 	"github.com/weirkeeper/weirkeeper/resilience"
@@ -63,38 +62,14 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // A running fleet follows changes within 2 seconds, also after the bucket was made
 // anew, and keeps what was last good.
 func TestFollowing(t *testing.T) {
-	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{StoreDir: t.TempDir(), InProcess: true})
-	require.NoError(t, err)
-	defer func() { _ = server.Close() }()
-	conn, err := server.Connect(natsconn.Options{})
-	require.NoError(t, err)
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	require.NoError(t, err)
+	js := natstest.JetStream(t)
 	names, err := wire.NewNames("")
 	require.NoError(t, err)
 
-	var log safeBuffer
+	var log process.Log
 	f := limits.NewFollower(js, names, base, slog.New(slog.NewTextHandler(&log, nil)))
 	changed, err := f.Look(t.Context())
 	require.NoError(t, err, "no bucket yet")

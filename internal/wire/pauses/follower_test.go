@@ -1,7 +1,6 @@
 package pauses
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
@@ -9,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/natstest"
+	"github.com/weirkeeper/weirkeeper/internal/process"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
@@ -21,38 +20,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const patience = 20 * time.Second // promised are 2, on a machine with nothing else to do
 
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) count(text string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.Count(s.b.String(), text)
-}
-
 // A running fleet follows what is paused, resumed and over, also after the bucket
 // was made anew, and takes no notice of garbage.
 func TestFollowing(t *testing.T) {
-	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{StoreDir: t.TempDir(), InProcess: true})
-	require.NoError(t, err)
-	defer func() { _ = server.Close() }()
-	conn, err := server.Connect(natsconn.Options{})
-	require.NoError(t, err)
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	require.NoError(t, err)
+	js := natstest.JetStream(t)
 	names, err := wire.NewNames("")
 	require.NoError(t, err)
 
-	var log safeBuffer
+	var log process.Log
 	f := NewFollower(js, names, slog.New(slog.NewTextHandler(&log, nil)))
 	changed, err := f.Look(t.Context())
 	require.NoError(t, err, "no bucket yet")
@@ -102,7 +77,7 @@ func TestFollowing(t *testing.T) {
 	put(Pause{Fleet: true, Until: time.Now().Add(time.Hour)})
 	follows()
 	require.NotZero(t, f.Fleet())
-	require.Equal(t, 4, log.count("ignoring a pause"), "said once each")
+	require.Equal(t, 4, strings.Count(log.String(), "ignoring a pause"), "said once each")
 
 	// By itself, it looks every second, and that one is over is news as well.
 	require.NoError(t, bucket.Delete(t.Context(), "fleet"))
@@ -122,7 +97,7 @@ func TestFollowing(t *testing.T) {
 		}
 	}
 	require.Zero(t, f.Tenant("acme"))
-	require.Equal(t, 1, log.count(`msg="no longer paused" bucket=weir_pause key=tenant.acme`))
+	require.Equal(t, 1, strings.Count(log.String(), `msg="no longer paused" bucket=weir_pause key=tenant.acme`))
 }
 
 // What the clock of this machine says matters to no pause: its end is that many
