@@ -40,95 +40,71 @@ func ledgerInMemoryOn(url string) contestant {
 }
 
 func ledgerWith(url, name string, quotas uint64, bucket string, storage jetstream.StorageType) contestant {
-	return contestant{name, func(processes int) ([]admit, func() uint64, error) {
-		var n atomic.Uint64
-		var admits []admit
-		var conns []*nats.Conn
-		for range processes {
-			c, nc, err := openLedger(url, bucket, storage)
-			if err != nil {
-				return nil, nil, err
+	var n atomic.Uint64
+	return contestant{name, eachProcess(url, func(js jetstream.JetStream) (admit, error) {
+		c, err := openLedger(js, bucket, storage)
+		return func(ctx context.Context, key string) error {
+			q := kvcache.Quota{Window: time.Minute, Requests: plenty + int64(n.Add(1)%quotas)}
+			a, err := c.Admit(ctx, key, kvcache.Ask{Quota: q})
+			if err == nil && !a.Admitted {
+				err = errRefused
 			}
-			conns = append(conns, nc)
-			admits = append(admits, func(ctx context.Context, key string) error {
-				q := kvcache.Quota{Window: time.Minute, Requests: plenty + int64(n.Add(1)%quotas)}
-				a, err := c.Admit(ctx, key, kvcache.Ask{Quota: q})
-				if err == nil && !a.Admitted {
-					err = errRefused
-				}
-				return err
-			})
-		}
-		return admits, sentBy(conns), nil
-	}}
+			return err
+		}, err
+	})}
 }
 
-func openLedger(url, bucket string, storage jetstream.StorageType) (*natskv.Cache, *nats.Conn, error) {
+func connect(url string) (jetstream.JetStream, error) {
 	nc, err := nats.Connect(url)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := natskv.Open(context.Background(), js, bucket, natskv.WithTimeout(5*time.Second), natskv.WithStorage(storage))
-	return c, nc, err
+	return jetstream.New(nc)
+}
+
+func openLedger(js jetstream.JetStream, bucket string, storage jetstream.StorageType) (*natskv.Cache, error) {
+	return natskv.Open(context.Background(), js, bucket, natskv.WithTimeout(5*time.Second), natskv.WithStorage(storage))
 }
 
 // casOn is the loop that one writes first: get, add one, update, and again if
 // somebody was faster. It is let off cheaply, as it only counts and keeps no window.
 func casOn(url string) contestant {
-	return contestant{"get+update", func(processes int) ([]admit, func() uint64, error) {
-		var admits []admit
-		var conns []*nats.Conn
-		for range processes {
-			nc, err := nats.Connect(url)
-			if err != nil {
-				return nil, nil, err
-			}
-			js, err := jetstream.New(nc)
-			if err != nil {
-				return nil, nil, err
-			}
-			kv, err := js.CreateOrUpdateKeyValue(context.Background(), jetstream.KeyValueConfig{Bucket: "cas"})
-			if err != nil {
-				return nil, nil, err
-			}
-			conns = append(conns, nc)
-			admits = append(admits, func(ctx context.Context, key string) error { return swap(ctx, kv, key) })
-		}
-		return admits, sentBy(conns), nil
-	}}
+	return contestant{"get+update", eachProcess(url, func(js jetstream.JetStream) (admit, error) {
+		kv, err := js.CreateOrUpdateKeyValue(context.Background(), jetstream.KeyValueConfig{Bucket: "cas"})
+		return func(ctx context.Context, key string) error { return swap(ctx, kv, key) }, err
+	})}
 }
 
 // publishOn only stores a message in a stream and waits for the acknowledgement: whatever
 // is agreed on through JetStream cannot cost less without taking ahead.
 func publishOn(url string) contestant {
-	return contestant{"one publish", func(processes int) ([]admit, func() uint64, error) {
+	return contestant{"one publish", eachProcess(url, func(js jetstream.JetStream) (admit, error) {
+		_, err := js.CreateOrUpdateStream(context.Background(), jetstream.StreamConfig{Name: "plain", Subjects: []string{"plain.*"}})
+		return func(ctx context.Context, _ string) error {
+			_, err := js.Publish(ctx, "plain.x", []byte("take 0\n"))
+			return err
+		}, err
+	})}
+}
+
+// eachProcess gives every process a connection of its own.
+func eachProcess(url string, open func(jetstream.JetStream) (admit, error)) func(processes int) ([]admit, func() uint64, error) {
+	return func(processes int) ([]admit, func() uint64, error) {
 		var admits []admit
 		var conns []*nats.Conn
 		for range processes {
-			nc, err := nats.Connect(url)
+			js, err := connect(url)
 			if err != nil {
 				return nil, nil, err
 			}
-			js, err := jetstream.New(nc)
+			one, err := open(js)
 			if err != nil {
 				return nil, nil, err
 			}
-			_, err = js.CreateOrUpdateStream(context.Background(), jetstream.StreamConfig{Name: "plain", Subjects: []string{"plain.*"}})
-			if err != nil {
-				return nil, nil, err
-			}
-			conns = append(conns, nc)
-			admits = append(admits, func(ctx context.Context, key string) error {
-				_, err := js.Publish(ctx, "plain.x", []byte("take 0\n"))
-				return err
-			})
+			conns, admits = append(conns, js.Conn()), append(admits, one)
 		}
 		return admits, sentBy(conns), nil
-	}}
+	}
 }
 
 func swap(ctx context.Context, kv jetstream.KeyValue, key string) error {
@@ -187,11 +163,16 @@ func redisRateOn(address string) contestant {
 // reportBytes shows that what an admission moves does not grow with the limit.
 func reportBytes(url string) error {
 	fmt.Println("\nbytes and requests per admission of the ledger, one caller")
+	js, err := connect(url)
+	if err != nil {
+		return err
+	}
+	c, err := openLedger(js, "bench", jetstream.FileStorage)
+	if err != nil {
+		return err
+	}
+	nc := js.Conn()
 	for _, limit := range []int{10, 10_000} {
-		c, nc, err := openLedger(url, "bench", jetstream.FileStorage)
-		if err != nil {
-			return err
-		}
 		window := time.Minute
 		if limit == 10 {
 			window = 200 * time.Millisecond // so that it does not take ten minutes

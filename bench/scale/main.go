@@ -40,16 +40,15 @@ func run(ctx context.Context, seed uint64) error {
 		fmt.Printf("  %-52s %10v\n", fmt.Sprintf("a look at what waits of %d tenants", n), c.look[n].Round(10*time.Microsecond))
 	}
 
-	fmt.Printf("\none throttled tenant with a backlog, simulated over ten windows\n")
-	fmt.Printf("  %-20s %10s %12s %22s %14s\n", "limit", "workers", "limit used", "deliveries per call", "looks per call")
+	fmt.Printf("\none throttled tenant with a backlog, simulated: deliveries per call, and how much of the limit is used\n")
+	fmt.Printf("  %-16s %8s %22s %22s %16s\n", "limit", "workers", "windows 3-12", "windows 101-150", "looks per call")
 	for _, l := range []struct {
 		calls  int
 		window time.Duration
 	}{{10, time.Minute}, {50, 5 * time.Second}, {1000, time.Minute}} {
 		for _, workers := range []int{1, 4, 16, 100, 1000} {
-			got := throttled(workers, l.calls, l.window, 10, seed)
-			n := float64(got.admitted)
-			fmt.Printf("  %-20s %10d %11.1f%% %22.2f %14.0f\n", fmt.Sprintf("%d per %s", l.calls, l.window), workers, 100*got.used, float64(got.deliveries)/n, float64(got.looks)/n)
+			early, late := throttled(workers, l.calls, l.window, 2, 10, seed), throttled(workers, l.calls, l.window, 100, 50, seed)
+			fmt.Printf("  %-16s %8d %22s %22s %16.0f\n", fmt.Sprintf("%d per %s", l.calls, l.window), workers, early, late, float64(late.looks)/float64(late.admitted))
 		}
 	}
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"container/heap"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -26,6 +27,10 @@ type simulated struct {
 	used                        float64 // part of what the limit allows
 }
 
+func (s simulated) String() string {
+	return fmt.Sprintf("%.2f (%.1f %%)", float64(s.deliveries)/float64(s.admitted), 100*s.used)
+}
+
 type simulation struct {
 	now     time.Duration
 	events  events
@@ -35,18 +40,18 @@ type simulation struct {
 	out     simulated
 }
 
-// throttled runs a tenant with an endless backlog for a number of windows. The
-// first two are for the workers to find their shares, and not counted.
-func throttled(workers, limit int, window time.Duration, windows int, seed uint64) simulated {
+// throttled runs a tenant with an endless backlog for a number of windows. Those
+// in which the workers find their shares come before and are not counted.
+func throttled(workers, limit int, window time.Duration, before, windows int, seed uint64) simulated {
 	s := &simulation{limit: limit, window: window}
 	r := rand.New(rand.NewPCG(seed, uint64(workers)))
 	for range workers {
 		w := &simWorker{s: s, r: r, greed: greed.New(), free: slots}
 		s.at(time.Duration(r.Float64()*float64(time.Second)), w.turn)
 	}
-	s.run(2 * window)
+	s.run(time.Duration(before) * window)
 	s.out = simulated{}
-	s.run(time.Duration(2+windows) * window)
+	s.run(time.Duration(before+windows) * window)
 	s.out.used = float64(s.out.admitted) / float64(limit*windows)
 	return s.out
 }
