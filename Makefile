@@ -30,8 +30,8 @@ lint: ## gofmt, vet and staticcheck
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME (default 10s)
-	@.ci/fuzz $${FUZZTIME:-10s}
+fuzz: ## every fuzz target for FUZZTIME inputs, or a time such as 10s (default 5000x)
+	@.ci/fuzz $${FUZZTIME:-5000x}
 
 .PHONY: eval
 eval: ## score the built-in provider on the sample in the repository (ARGS="-provider openai -model M -gold FILE" for yours)
