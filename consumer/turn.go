@@ -124,8 +124,9 @@ func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
 			return 0, errWaits
 		}
 	}
+	l.refused = tenant.Calls <= 0
 	switch {
-	case tenant.Calls <= 0:
+	case l.refused:
 		s.park(l, max(tenant.Wait, gatePoll)+l.greed.Spread(s.rand()), true)
 		return 0, errWaits
 	case tenant.Calls != Unlimited:

@@ -217,6 +217,14 @@ type Status struct {
 	ChunksInHand    int `json:"chunks_in_hand"`
 	DocumentsInHand int `json:"documents_in_hand"`
 
+	// TenantsReady are tenants that this worker knows to have chunks which it
+	// would start if it had free slots: more workers would help them.
+	TenantsReady int `json:"tenants_ready"`
+	// TenantsWaiting are tenants that it knows to have chunks which would be
+	// refused now or are due later: their allowance is used up, the circuit is
+	// open, they are paused, or a try failed. More workers would not help them.
+	TenantsWaiting int `json:"tenants_waiting"`
+
 	// Outcomes counts deliveries by what they came to, since the start.
 	Outcomes map[string]uint64 `json:"outcomes"`
 	// LastProgress is when a delivery was last settled or a pull answered. It
@@ -230,6 +238,7 @@ func (s Status) Ready() bool { return s.Connected && s.Consuming && !s.Draining 
 // Status says how the worker is doing. A worker with all slots in use counts as
 // consuming.
 func (w *Worker) Status() Status {
+	demand := w.chunks.demand(time.Now())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return Status{
@@ -240,6 +249,8 @@ func (w *Worker) Status() Status {
 		Concurrency:     w.cfg.Concurrency,
 		ChunksInHand:    int(w.chunks.inHand.Load()),
 		DocumentsInHand: int(w.documents.inHand.Load()),
+		TenantsReady:    demand.ready,
+		TenantsWaiting:  demand.waiting,
 		Outcomes:        maps.Clone(w.outcomes),
 		LastProgress:    w.progress,
 	}

@@ -110,6 +110,8 @@ func (m *monitor) metrics(ctx context.Context) []health.Metric {
 		gauge("weirkeeper_chunks_in_hand", "Chunks that this worker is working on.", float64(status.ChunksInHand)),
 		gauge("weirkeeper_documents_in_hand", "Raw documents that this worker is splitting.", float64(status.DocumentsInHand)),
 		gauge("weirkeeper_concurrency", "Chunks that this worker may work on at a time.", float64(status.Concurrency)),
+		gauge("weirkeeper_tenants_ready", "Tenants that this worker knows to have chunks which it would start if it had free slots. More workers would help them.", float64(status.TenantsReady)),
+		gauge("weirkeeper_tenants_waiting", "Tenants that this worker knows to have chunks which would be refused now or are due later. More workers would not help them.", float64(status.TenantsWaiting)),
 		gauge("weirkeeper_calls_queued", "Model calls of this worker that wait for their turn in it.", float64(line.Queued)),
 		gauge("weirkeeper_calls_active", "Model calls of this worker that had their turn and are not over, waits between retries included.", float64(line.Active)),
 		gauge("weirkeeper_connected", "1 if this worker is connected to NATS.", number(status.Connected)),
