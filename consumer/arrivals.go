@@ -15,6 +15,12 @@ import (
 
 const (
 	lookEvery = time.Second
+	// A look of one worker is as good as that of another: from lookTogether workers
+	// on, the fleet looks no more often the more there are, but each worker at least
+	// every lookMost, or slowLookMost where a look takes long.
+	lookTogether = 20
+	lookMost     = 10 * time.Second
+	slowLookMost = time.Minute
 	// lookShare bounds the part of the time that is spent on looking, which
 	// takes the longer the more tenants have something waiting.
 	lookShare = 20
@@ -44,7 +50,7 @@ func (s *lanes) keepLooking(ctx context.Context, progressed func()) {
 	for {
 		began := time.Now()
 		err := s.look(ctx)
-		wait := max(lookEvery, lookShare*time.Since(began))
+		wait := lookInterval(int(s.fleet.Load()), time.Since(began))
 		s.alive.Store(err == nil)
 		switch {
 		case err == nil:
@@ -57,6 +63,15 @@ func (s *lanes) keepLooking(ctx context.Context, progressed func()) {
 			return
 		}
 	}
+}
+
+// lookInterval is how long a worker of a fleet waits after a look that took so
+// long.
+func lookInterval(fleet int, took time.Duration) time.Duration {
+	scaled := func(d, most time.Duration) time.Duration {
+		return max(d, min(d*time.Duration(fleet)/lookTogether, most))
+	}
+	return max(scaled(lookEvery, lookMost), scaled(lookShare*took, slowLookMost))
 }
 
 // look gives every lane a turn that has messages which this worker does not

@@ -44,6 +44,8 @@ type Config struct {
 	Backoff resilience.RetryPolicy
 	// WorkerName is recorded in results. Defaults to host name and process id.
 	WorkerName string
+	// Version and Circuit are told to whoever asks for the workers of the fleet.
+	Version, Circuit string
 	// Gate says what would be refused, so that it is not pulled. Defaults to
 	// one that refuses nothing.
 	Gate Gate

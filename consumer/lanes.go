@@ -36,6 +36,7 @@ type lanes struct {
 	alive   atomic.Bool  // the stream answers
 	crowded atomic.Bool  // the stream has many consumers
 	pace    atomic.Int64 // how long chunks are in hand, in nanoseconds
+	fleet   atomic.Int64 // how many workers there are, this one included
 	server  trusted      // no circuit is in the way
 
 	mu       sync.Mutex

@@ -92,7 +92,7 @@ func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
 	now := time.Now()
 	s.mu.Lock()
 	if wait := l.blocked.Sub(now); wait > 0 {
-		s.park(l, wait+l.greed.Spread(s.rand()), true)
+		s.park(l, wait+s.spread(l), true)
 		s.mu.Unlock()
 		return 0, errWaits
 	}
@@ -127,17 +127,23 @@ func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
 	l.refused = tenant.Calls <= 0
 	switch {
 	case l.refused:
-		s.park(l, max(tenant.Wait, gatePoll)+l.greed.Spread(s.rand()), true)
+		s.park(l, max(tenant.Wait, gatePoll)+s.spread(l), true)
 		return 0, errWaits
 	case tenant.Calls != Unlimited:
-		if n = min(n, l.greed.Share(tenant.Calls, s.rand()), tenant.Calls-l.entering); n <= 0 {
-			s.park(l, gatePoll+l.greed.Spread(s.rand()), true)
+		if n = min(n, l.greed.Share(tenant.Calls, int(s.fleet.Load()), s.rand()), tenant.Calls-l.entering); n <= 0 {
+			s.park(l, gatePoll+s.spread(l), true)
 			return 0, errWaits
 		}
 	}
 	l.entering += n
 	s.entering += n
 	return n, nil
+}
+
+// spread is how much longer than necessary the lane waits, so that not all
+// workers come at the same instant.
+func (s *lanes) spread(l *lane) time.Duration {
+	return l.greed.Spread(int(s.fleet.Load()), s.rand())
 }
 
 // leave is the opposite of being counted as entering.

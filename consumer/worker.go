@@ -36,8 +36,10 @@ type Worker struct {
 	results   results // set by Run
 	dead      deadLetters
 	heal      healer
+	presence  *presence
 	shared    wire.Shared // of an earlier version
 
+	started  time.Time
 	running  atomic.Bool
 	ready    atomic.Bool
 	draining atomic.Bool
@@ -69,7 +71,7 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 		attempts: newAttempts(counts),
 		dead:     deadLetters{js, cfg.Names},
 		heal:     newHealer(),
-		outcomes: map[string]uint64{},
+		outcomes: map[string]uint64{}, started: cfg.Clock(),
 	}
 	w.chunks = &lanes{
 		js: js, names: cfg.Names, ackWait: cfg.AckWait, gate: cfg.Gate, attempts: w.attempts, rand: cfg.Rand, log: w.log, failed: w.pullFailed,
@@ -79,9 +81,11 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 		slots: make(chan struct{}, cfg.Concurrency), working: newCrew(), all: map[string]*lane{}, changed: make(chan struct{}, 1),
 	}
 	w.chunks.pace.Store(int64(time.Second)) // until it is known
+	w.chunks.fleet.Store(fewWorkers)
 	w.documents = newPuller("documents", documentSlots, func(ctx context.Context, d delivery, ackWait time.Duration) {
 		w.deliver(ctx, d, ackWait, w.handleDocument)
 	})
+	w.presence = &presence{js: js, names: cfg.Names, state: w.state, counted: w.chunks.fleet.Store, rand: cfg.Rand, log: w.log}
 	return w, nil
 }
 
@@ -115,6 +119,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	w.log.Info("working", "concurrency", w.cfg.Concurrency, "namespace", w.cfg.Names.Namespace())
 
+	w.presence.begin(ctx)
 	work, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer giveUp(nil)
 	deaf, err := w.chunks.listen(ctx)
@@ -124,6 +129,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer deaf()
 	var loops sync.WaitGroup
 	loops.Go(func() { w.keepHealthy(ctx) })
+	loops.Go(func() { w.presence.run(ctx) })
 	loops.Go(func() { w.chunks.keepLooking(ctx, w.progressed) })
 	loops.Go(func() { w.chunks.run(ctx, work) })
 	loops.Go(func() { w.documents.run(ctx, work, w.cfg.Rand, w.progressed, w.pullFailed) })
@@ -133,6 +139,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.draining.Store(true)
 	defer w.draining.Store(false)
 	w.drain(&loops, giveUp)
+	w.presence.leave()
 	return nil
 }
 
@@ -224,6 +231,9 @@ type Status struct {
 	// refused now or are due later: their allowance is used up, the circuit is
 	// open, they are paused, or a try failed. More workers would not help them.
 	TenantsWaiting int `json:"tenants_waiting"`
+	// Workers is how many the fleet has, this one included. One that was killed is
+	// counted for some seconds more.
+	Workers int `json:"workers"`
 
 	// Outcomes counts deliveries by what they came to, since the start.
 	Outcomes map[string]uint64 `json:"outcomes"`
@@ -251,6 +261,7 @@ func (w *Worker) Status() Status {
 		DocumentsInHand: int(w.documents.inHand.Load()),
 		TenantsReady:    demand.ready,
 		TenantsWaiting:  demand.waiting,
+		Workers:         int(w.chunks.fleet.Load()),
 		Outcomes:        maps.Clone(w.outcomes),
 		LastProgress:    w.progress,
 	}

@@ -57,9 +57,11 @@ func run(ctx context.Context, seed uint64) error {
 	for _, workers := range []int{4, 100, 1000} {
 		for _, n := range tenants {
 			arrivals := float64(workers) * c.signal.Seconds()
-			// A look is a second apart, or takes a twentieth of the time.
+			// As in consumer/arrivals.go: a worker's looks are a second apart and take a
+			// twentieth of its time, and are further apart in a large fleet.
 			took := c.look[n].Seconds()
-			looks := float64(workers) * took / max(1, 20*took)
+			scaled := func(s, most float64) float64 { return max(s, min(s*float64(workers)/20, most)) }
+			looks := float64(workers) * took / max(scaled(1, 10), scaled(20*took, 60))
 			fmt.Printf("  %-10d %-10d %18.2f %18.2f %18.2f\n", workers, n, 100*arrivals, 1000*arrivals, looks)
 		}
 	}

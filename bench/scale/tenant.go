@@ -34,6 +34,7 @@ func (s simulated) String() string {
 type simulation struct {
 	now     time.Duration
 	events  events
+	workers int
 	limit   int
 	window  time.Duration
 	granted []time.Duration // instants of admissions, oldest first
@@ -41,9 +42,9 @@ type simulation struct {
 }
 
 // throttled runs a tenant with an endless backlog for a number of windows. Those
-// in which the workers find their shares come before and are not counted.
+// before are not counted.
 func throttled(workers, limit int, window time.Duration, before, windows int, seed uint64) simulated {
-	s := &simulation{limit: limit, window: window}
+	s := &simulation{workers: workers, limit: limit, window: window}
 	r := rand.New(rand.NewPCG(seed, uint64(workers)))
 	for range workers {
 		w := &simWorker{s: s, r: r, greed: greed.New(), free: slots}
@@ -125,22 +126,24 @@ type simWorker struct {
 
 func (w *simWorker) after(d time.Duration) { w.s.at(w.s.now+d, w.turn) }
 
+func (w *simWorker) spread() time.Duration { return w.greed.Spread(w.s.workers, w.r.Float64()) }
+
 // turn is the consumer's: ask, pull a share, start it.
 func (w *simWorker) turn() {
 	s := w.s
 	if wait := w.blocked - s.now; wait > 0 {
-		w.after(wait + w.greed.Spread(w.r.Float64()))
+		w.after(wait + w.spread())
 		return
 	}
 	s.out.looks++
 	remaining, wait := s.standing(s.now - seen)
 	if remaining == 0 {
-		w.after(max(wait, poll) + w.greed.Spread(w.r.Float64()))
+		w.after(max(wait, poll) + w.spread())
 		return
 	}
-	n := min(w.free, w.greed.Share(remaining, w.r.Float64()), remaining-w.entering)
+	n := min(w.free, w.greed.Share(remaining, s.workers, w.r.Float64()), remaining-w.entering)
 	if n <= 0 {
-		w.after(poll + w.greed.Spread(w.r.Float64()))
+		w.after(poll + w.spread())
 		return
 	}
 	w.punished = false

@@ -114,6 +114,7 @@ func (m *monitor) metrics(ctx context.Context) []health.Metric {
 		gauge("weirkeeper_tenants_waiting", "Tenants that this worker knows to have chunks which would be refused now or are due later. More workers would not help them.", float64(status.TenantsWaiting)),
 		gauge("weirkeeper_calls_queued", "Model calls of this worker that wait for their turn in it.", float64(line.Queued)),
 		gauge("weirkeeper_calls_active", "Model calls of this worker that had their turn and are not over, waits between retries included.", float64(line.Active)),
+		gauge("weirkeeper_workers", "Workers of the fleet, as this one counts them.", float64(status.Workers)),
 		gauge("weirkeeper_connected", "1 if this worker is connected to NATS.", number(status.Connected)),
 		gauge("weirkeeper_consuming", "1 if the queues answer this worker.", number(status.Consuming)),
 		gauge("weirkeeper_paused", "1 if the whole fleet is paused.", number(m.pauses.Fleet() > 0)),

@@ -198,7 +198,7 @@ func TestR32CheckSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 func restricted(t *testing.T, jetStream bool, more ...string) (url string) {
 	t.Helper()
 	publish := &server.SubjectPermission{
-		Allow: []string{"$JS.API.>", "$JS.ACK.>", "weir.>", "$KV.weir_circuit.>", "$KV.weir_attempts.>", "$LEDGER.weir_ratelimit.>"},
+		Allow: []string{"$JS.API.>", "$JS.ACK.>", "weir.>", "$KV.weir_circuit.>", "$KV.weir_attempts.>", "$KV.weir_workers.>", "$LEDGER.weir_ratelimit.>"},
 	}
 	for _, subject := range more {
 		if denied, ok := strings.CutPrefix(subject, "!"); ok {

@@ -111,7 +111,7 @@ func TestEverythingIsDeletedUnderAFleet(t *testing.T) {
 	for name := range c.stored() {
 		names = append(names, name)
 	}
-	for _, name := range []string{"WEIR_CHUNKS", "WEIR_DOCUMENTS", "WEIR_RESULTS", "WEIR_DEAD", "KV_weir_limits", "KV_weir_pause", "KV_weir_circuit", "KV_weir_attempts", "LEDGER_weir_ratelimit"} {
+	for _, name := range []string{"WEIR_CHUNKS", "WEIR_DOCUMENTS", "WEIR_RESULTS", "WEIR_DEAD", "KV_weir_limits", "KV_weir_pause", "KV_weir_circuit", "KV_weir_attempts", "KV_weir_workers", "LEDGER_weir_ratelimit"} {
 		require.Contains(t, names, name)
 	}
 	model.OnMarker("of torn", modelserver.Behaviour{Hang: true})

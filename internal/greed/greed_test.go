@@ -8,11 +8,13 @@ import (
 )
 
 func TestShare(t *testing.T) {
-	g := Greed{1.0 / 8}
-	require.Equal(t, 2, g.Share(16, 0))
-	require.Equal(t, 0, g.Share(1, 0.8), "seven times in eight nothing")
-	require.Equal(t, 1, g.Share(1, 0.9))
-	require.Equal(t, 16, Greed{1}.Share(16, 0.99), "never more than there is")
+	g := New()
+	require.Equal(t, 35, g.Share(100, 1, 0))
+	require.Equal(t, 3, g.Share(100, 100, 0.4), "a part of a call not always")
+	require.Equal(t, 4, g.Share(100, 100, 0.6))
+	require.Equal(t, 0, g.Share(1, 1000, 0.98), "many take turns")
+	require.Equal(t, 1, g.Share(1, 1000, 0.99))
+	require.Equal(t, g.Share(100, 1, 0.3), g.Share(100, 0, 0.3), "at least this process is there")
 }
 
 // Whatever happens, a process neither gives up nor takes more than all, and the
@@ -22,11 +24,13 @@ func TestGreedStaysWithinBounds(t *testing.T) {
 	for range 100 {
 		g.Refused()
 	}
-	require.Equal(t, 64*spreadLeast, g.Spread(1))
-	require.Equal(t, 1, g.Share(1, 0.999))
+	require.Equal(t, 17, g.Share(100, 1, 0.4))
+	require.InDelta(t, float64(57*time.Millisecond), float64(g.Spread(1, 1)), float64(time.Millisecond))
+	require.Greater(t, g.Spread(4, 1), g.Spread(1, 1))
 	for range 1000 {
 		g.Admitted()
 	}
-	require.Equal(t, 10*time.Millisecond, g.Spread(1))
-	require.Equal(t, 50, g.Share(50, 0.5))
+	require.Equal(t, 70, g.Share(100, 1, 0.4))
+	require.Less(t, g.Share(100, 1, 0.999), 100)
+	require.InDelta(t, float64(14*time.Millisecond), float64(g.Spread(1, 1)), float64(time.Millisecond))
 }

@@ -160,6 +160,12 @@ func EnsurePauses(ctx context.Context, js jetstream.JetStream, n Names) (created
 	return ensureBucket(ctx, js, n.pauseBucketConfig())
 }
 
+// EnsureWorkers creates the bucket in which workers count each other if it is
+// missing.
+func EnsureWorkers(ctx context.Context, js jetstream.JetStream, n Names) (created bool, err error) {
+	return ensureBucket(ctx, js, n.workersBucketConfig())
+}
+
 func ensureBucket(ctx context.Context, js jetstream.JetStream, want jetstream.KeyValueConfig) (created bool, err error) {
 	object := "bucket " + want.Bucket
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)

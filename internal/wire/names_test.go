@@ -33,6 +33,7 @@ func TestNamesOfTheContract(t *testing.T) {
 	require.Equal(t, "weir_limits", n.LimitsBucket())
 	require.Equal(t, "weir_pause", n.PauseBucket())
 	require.Equal(t, "weir_attempts", n.AttemptsBucket())
+	require.Equal(t, "weir_workers", n.WorkersBucket())
 
 	other := names(t, "Team-7")
 	require.Equal(t, "Team-7.chunks.acme", other.ChunkSubject("acme"))

@@ -66,7 +66,7 @@ func (n Names) rights(api, probe string) []*nats.Msg {
 	for _, s := range n.Streams() {
 		streams = append(streams, s.Name)
 	}
-	for _, bucket := range []string{n.CircuitBucket(), n.RateLimitBucket(), n.AttemptsBucket(), n.LimitsBucket(), n.PauseBucket()} {
+	for _, bucket := range []string{n.CircuitBucket(), n.RateLimitBucket(), n.AttemptsBucket(), n.LimitsBucket(), n.PauseBucket(), n.WorkersBucket()} {
 		streams = append(streams, "KV_"+bucket)
 	}
 	for _, stream := range append(streams, "LEDGER_"+n.RateLimitBucket()) {
@@ -91,6 +91,7 @@ func (n Names) rights(api, probe string) []*nats.Msg {
 	stored(n.DeadSubject(probe))
 	stored("$KV." + n.CircuitBucket() + "." + probe)
 	stored("$KV." + n.AttemptsBucket() + "." + probe)
+	stored("$KV." + n.WorkersBucket() + "." + probe + "." + probe)
 	stored("$LEDGER." + n.RateLimitBucket() + "." + probe)
 	return all
 }

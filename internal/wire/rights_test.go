@@ -17,7 +17,7 @@ import (
 // workerRights are those that docs/wire.md asks for.
 func workerRights() server.Permissions {
 	return server.Permissions{
-		Publish:   &server.SubjectPermission{Allow: []string{"$JS.API.>", "$JS.ACK.>", "weir.>", "$KV.weir_circuit.>", "$KV.weir_attempts.>", "$LEDGER.weir_ratelimit.>"}},
+		Publish:   &server.SubjectPermission{Allow: []string{"$JS.API.>", "$JS.ACK.>", "weir.>", "$KV.weir_circuit.>", "$KV.weir_attempts.>", "$KV.weir_workers.>", "$LEDGER.weir_ratelimit.>"}},
 		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>", "weir.arrived.*", "$LEDGERFEED.weir_ratelimit.>"}},
 	}
 }

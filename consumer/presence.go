@@ -1,0 +1,157 @@
+package consumer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+const (
+	// announceEvery is how often a worker says that it is alive.
+	announceEvery = wire.WorkersLife / 4
+	// fewWorkers is how many there are thought to be until they are counted, and
+	// where they cannot be.
+	fewWorkers = 4
+
+	firstTimeout = time.Second
+)
+
+// presence makes the workers of a fleet count each other: each keeps a key of its
+// own in a bucket that forgets what is not renewed, and the number of keys is the
+// number of workers. What a worker takes of a shared allowance follows from that;
+// being wrong costs a few deliveries more or a few milliseconds, so failures are
+// told of and otherwise ignored.
+type presence struct {
+	js      jetstream.JetStream
+	names   wire.Names
+	key     string // set by the first announcement
+	state   func() wire.WorkerState
+	counted func(int64)
+	rand    func() float64
+	log     *slog.Logger
+
+	complained bool
+}
+
+// begin announces this worker and counts, so that the number is right from the
+// first turn on; but a worker does not wait for it for long.
+func (p *presence) begin(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, firstTimeout)
+	defer cancel()
+	p.announce(ctx)
+}
+
+// run announces this worker until ctx ends.
+func (p *presence) run(ctx context.Context) {
+	for sleep(ctx, time.Duration(float64(announceEvery)*(0.8+0.4*p.rand()))) {
+		p.announce(ctx)
+	}
+}
+
+// announce says that this worker is alive, and counts.
+func (p *presence) announce(ctx context.Context) {
+	if !p.js.Conn().IsConnected() {
+		return
+	}
+	err := p.say(ctx, p.state())
+	if err == nil {
+		err = p.count(ctx)
+	}
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) && !p.complained {
+		p.log.Warn("the workers cannot count each other, at small limits chunks may be delivered more often than necessary", "error", wire.CleanError(err.Error()))
+	}
+	p.complained = err != nil
+}
+
+// leave says that this worker has stopped.
+func (p *presence) leave() {
+	if !p.js.Conn().IsConnected() {
+		return
+	}
+	state := p.state()
+	state.State = "stopped"
+	_ = p.say(context.Background(), state) // it is forgotten soon in any case
+}
+
+func (p *presence) say(ctx context.Context, state wire.WorkerState) error {
+	ctx, cancel := context.WithTimeout(ctx, opTimeout)
+	defer cancel()
+	first := p.key == ""
+	if first {
+		// Two workers may have one name, such as containers of one host.
+		p.key = fmt.Sprintf("%s.%08x", wire.EncodeToken(state.Worker), uint32(p.rand()*(1<<32)))
+	}
+	subject := "$KV." + p.names.WorkersBucket() + "." + p.key
+	_, err := p.js.Publish(ctx, subject, state.Encode(), jetstream.WithRetryAttempts(0))
+	if err == nil {
+		return nil
+	}
+	created, ensureErr := wire.EnsureWorkers(ctx, p.js, p.names)
+	if ensureErr != nil || !created {
+		return cmp.Or(ensureErr, err)
+	}
+	if object := "bucket " + p.names.WorkersBucket(); first {
+		p.log.Info("created", "object", object)
+	} else {
+		p.log.Warn("was missing and has been created again", "object", object)
+	}
+	_, err = p.js.Publish(ctx, subject, state.Encode())
+	return err
+}
+
+func (p *presence) count(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, opTimeout)
+	defer cancel()
+	stream, err := p.js.Stream(ctx, "KV_"+p.names.WorkersBucket())
+	if err != nil {
+		return err
+	}
+	p.counted(int64(max(1, stream.CachedInfo().State.Msgs)))
+	return nil
+}
+
+// state is what this worker says of itself.
+func (w *Worker) state() wire.WorkerState {
+	status := w.Status()
+	state := wire.WorkerState{
+		Worker: w.cfg.WorkerName, Version: w.cfg.Version, StartedAt: w.started.UTC(), At: w.cfg.Clock().UTC(),
+		State: "consuming", Problem: wire.CleanError(status.Problem),
+		Slots: status.Concurrency, InFlight: status.ChunksInHand, Circuit: w.cfg.Circuit,
+	}
+	var held bool
+	state.Lanes, held = w.chunks.standing(time.Now())
+	switch {
+	case status.Draining:
+		state.State = "draining"
+	case held || status.Problem != "":
+		state.State = "waiting"
+	}
+	for outcome, n := range status.Outcomes {
+		switch {
+		case outcome == "extracted":
+			state.Results += n
+		case strings.HasPrefix(outcome, "dead_"):
+			state.Dead += n
+		case outcome == "already_done", outcome == "split", outcome == "lost":
+		default:
+			state.Nak += n
+		}
+	}
+	return state
+}
+
+// standing is of how many tenants this worker has lately heard, and whether
+// something keeps it from taking anything of any of them.
+func (s *lanes) standing(now time.Time) (tenants int, held bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all), now.Before(s.closed)
+}

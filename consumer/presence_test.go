@@ -1,0 +1,107 @@
+package consumer_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/consumer"
+	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// Workers find out how many they are, and tell whoever asks what they are doing.
+func TestWorkersCountEachOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	x := extractorFunc(func() (extraction.Extraction, error) { return extraction.Extraction{}, nil })
+	var fleet []*running
+	for range 3 { // all of one name
+		fleet = append(fleet, w.start(x, func(c *consumer.Config) { c.Version, c.Circuit = "v1", "default" }))
+	}
+	counted := func(n int) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			for _, r := range fleet {
+				if r.Status().Workers != n {
+					return false
+				}
+			}
+			return true
+		}, patience, tick)
+	}
+	counted(3)
+	w.send("acme", chunkJSON("d", 0, "text"))
+	w.send("acme", "not a chunk\xff")
+	require.Eventually(t, func() bool {
+		results, dead := uint64(0), uint64(0)
+		for _, s := range w.workers() {
+			require.Equal(t, "test", s.Worker)
+			require.Equal(t, "v1", s.Version)
+			require.Equal(t, "default", s.Circuit)
+			require.Equal(t, "consuming", s.State)
+			require.Equal(t, 4, s.Slots)
+			results, dead = results+s.Results, dead+s.Dead
+		}
+		return results == 1 && dead == 1
+	}, patience, tick)
+
+	// It counts again after somebody has deleted the bucket, and then without the
+	// one that has stopped.
+	fleet[0].stop(t)
+	fleet = fleet[1:]
+	stopped := 0
+	for _, s := range w.workers() {
+		if s.State == "stopped" {
+			stopped++
+		}
+	}
+	require.Equal(t, 1, stopped)
+	require.NoError(t, w.js.DeleteKeyValue(t.Context(), w.names.WorkersBucket()))
+	counted(2)
+	require.Len(t, w.workers(), 2)
+	bucket, err := w.js.KeyValue(t.Context(), w.names.WorkersBucket())
+	require.NoError(t, err)
+	status, err := bucket.Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 20*time.Second, status.TTL(), "who is killed is forgotten")
+}
+
+// workers is what the bucket of workers holds.
+func (w *world) workers() (all []wire.WorkerState) {
+	w.t.Helper()
+	bucket, err := w.js.KeyValue(w.t.Context(), w.names.WorkersBucket())
+	require.NoError(w.t, err)
+	watch, err := bucket.WatchAll(w.t.Context(), jetstream.IgnoreDeletes())
+	require.NoError(w.t, err)
+	defer func() { _ = watch.Stop() }()
+	for entry := range watch.Updates() {
+		if entry == nil {
+			return all
+		}
+		s, err := wire.DecodeWorkerState(entry.Value())
+		require.NoError(w.t, err)
+		all = append(all, s)
+	}
+	return all
+}
+
+// That workers cannot count each other keeps none from working.
+func TestAWorkerThatMayNotBeCountedWorks(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, natsconn.EmbeddedOptions{InProcess: true})
+	_, err := w.js.CreateStream(t.Context(), jetstream.StreamConfig{ // takes the bucket's subjects
+		Name: "OTHER", Subjects: []string{"$KV." + w.names.WorkersBucket() + ".*.taken.>"},
+	})
+	require.NoError(t, err)
+	x := extractorFunc(func() (extraction.Extraction, error) { return extraction.Extraction{}, nil })
+	r := w.start(x)
+	w.send("acme", chunkJSON("d", 0, "text"))
+	w.settled()
+	require.Len(t, w.results(), 1)
+	require.Equal(t, 4, r.Status().Workers)
+	require.Contains(t, w.log.String(), "cannot count each other")
+}
