@@ -2,7 +2,6 @@ package graph_test
 
 import (
 	"bytes"
-	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -10,49 +9,23 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/browser"
 )
-
-// browserPatience is far above the second or two that a browser takes.
-const browserPatience = 2 * time.Minute
 
 // dumpDOM lets a real browser show an address and returns the document that its
 // scripts have made of it, and what they complained of.
 func dumpDOM(t *testing.T, address string) (dom, console string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser; left out of -short")
-	}
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil && browser == "" {
-			browser = path
-		}
-	}
-	if browser == "" {
-		t.Skip("no Chromium is installed (apt-get install chromium): the page was checked by our own parser only")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), browserPatience)
-	defer cancel()
-	profile := t.TempDir()
-	args := []string{"--headless", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage", "--user-data-dir=" + profile, "--window-size=1200,800",
-		"--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom"}
-	if os.Geteuid() == 0 {
-		args = append(args, "--no-sandbox") // Chromium has none for root
-	}
-	cmd := exec.CommandContext(ctx, browser, append(args, address)...)
-	cmd.Env = append(os.Environ(), "HOME="+profile)
-	cmd.WaitDelay = 5 * time.Second
+	cmd := browser.Command(t, "--window-size=1200,800", "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", address)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(t, cmd.Run(), "%s", &stderr)
