@@ -1,0 +1,9 @@
+package history
+
+// ConfigError is an argument that a recorder cannot be made with.
+type ConfigError struct {
+	Field  string
+	Reason string
+}
+
+func (e *ConfigError) Error() string { return "history: " + e.Field + " " + e.Reason }
