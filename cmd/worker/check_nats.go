@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 )
@@ -75,8 +75,12 @@ func (u *checkup) checks() []check {
 func (u *checkup) checkNATS(ctx context.Context) (string, error) {
 	conn, err := u.flags.Connect(ctx, "weirkeeper check", u.logger)
 	switch {
+	case isA[*natsconn.TLSError](err):
+		return "", advise(err, "give the right files with --tls-ca, --tls-cert and --tls-key, or another --nats-url")
+	case isA[*natsconn.RefusedError](err):
+		return "", advise(err, "give credentials that this server accepts, with --nats-creds, --nats-nkey, --nats-user, --nats-token, --tls-cert or in --nats-url")
 	case cli.ExitCode(err) == cli.ExitUsage:
-		return "", advise(err, "give credentials that this server accepts, with --nats-creds, --nats-nkey, --tls-cert or in --nats-url")
+		return "", advise(err, "correct that flag, or the variable or line of the configuration file that sets it")
 	case err != nil:
 		return "", advise(err, "start a NATS server with JetStream there (nats-server -js), or name another with --nats-url")
 	}
@@ -90,17 +94,12 @@ func (u *checkup) checkNATS(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", advise(err, "the server does not answer a ping: look at its log")
 	}
-	return fmt.Sprintf("%s, nats-server %s, answers in %s", withoutUser(conn.ConnectedUrlRedacted()), conn.ConnectedServerVersion(), rtt.Round(10*time.Microsecond)), nil
+	return fmt.Sprintf("%s, nats-server %s, answers in %s", natsconn.ServerURL(conn), conn.ConnectedServerVersion(), rtt.Round(10*time.Microsecond)), nil
 }
 
-// withoutUser leaves user and password out of a URL.
-func withoutUser(server string) string {
-	u, err := url.Parse(server)
-	if err != nil {
-		return "connected"
-	}
-	u.User = nil
-	return u.String()
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // checkJetStream asks the question that a worker asks first.

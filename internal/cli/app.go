@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"unicode/utf8"
@@ -147,8 +148,13 @@ func (a App) reportUsage(err error, from *settings) {
 	fmt.Fprintf(a.Streams.Err, "Run \"%s --help\" for what it takes.\n", command)
 }
 
-// printError writes every line of text with the program's name before it.
+// userInfo is what may stand in a URL before the host.
+var userInfo = regexp.MustCompile(`://[^/\s"'@]*(?:@[^/\s"'@]*)*@`)
+
+// printError writes every line of text with the program's name before it. Texts
+// that quote the command line may have URLs with passwords in them.
 func (a App) printError(text string) {
+	text = userInfo.ReplaceAllString(text, "://[secret]@")
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		fmt.Fprintf(a.Streams.Err, "%s: %s\n", a.Name, line)
 	}

@@ -242,3 +242,14 @@ func TestWhatIsNotUTF8IsRefused(t *testing.T) {
 		require.Contains(t, got.err, "not UTF-8")
 	}
 }
+
+// Whoever gives a URL in the wrong place still does not find its password in a log.
+func TestURLsInErrorsHaveNoUser(t *testing.T) {
+	for _, args := range [][]string{{"nats://bob:hunter2@host:4222"}, {"--tenant=a", "--count=nats://hunter2@host:4222"}, {"--nonsense=tls://bob:hunt@er2:hunter2@host"}, {"--tenant=a", "--wait=x://hunter2@host"}} {
+		got := run(t, nil, args...)
+		require.Equal(t, cli.ExitUsage, got.code)
+		require.NotContains(t, got.err, "hunter2")
+	}
+	got := run(t, nil, "nats://bob:hunter2@host:4222")
+	require.Contains(t, got.err, "nats://[secret]@host:4222")
+}

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/url"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/weirkeeper/weirkeeper/internal/secretfile"
 )
 
 const (
@@ -28,30 +27,59 @@ const (
 
 // Options says where and how to connect.
 type Options struct {
-	URL     string // one or several, separated by commas; "" is nats://127.0.0.1:4222
-	Creds   string // file with a user JWT and seed
-	NKey    string // file with an NKey seed
-	TLSCA   string // file with the certificates that the server's is checked against
-	TLSCert string // file with the client's certificate; needs TLSKey
-	TLSKey  string // file with the client's key; needs TLSCert
-	Name    string // how the server lists the connection
+	URL string // one or several, separated by commas; "" is nats://127.0.0.1:4222
 
-	// Logger hears about lost and regained connections. nil is silent.
+	// At most one way of saying who this is: one of these, or a user or token in
+	// URL. Files are read again for every connection, but for that of an NKey.
+	Creds        string // file with a user JWT and seed
+	NKey         string // file with an NKey seed
+	User         string // needs Password or PasswordFile
+	Password     string
+	PasswordFile string // file with nothing but the password
+	Token        string
+	TokenFile    string // file with nothing but the token
+
+	TLSCA   string // file with the certificates that the server's is checked against; asks for TLS
+	TLSCert string // file with the client's certificate; needs TLSKey; asks for TLS
+	TLSKey  string // file with the client's key; needs TLSCert
+
+	// InboxPrefix begins the subjects that answers come to, so that users of one
+	// account need not be allowed to hear those of others. "" is _INBOX.
+	InboxPrefix string
+	Name        string // how the server lists the connection
+
+	// Logger hears about lost and regained connections, about rights that are
+	// missing, and about secrets that every user of the machine may read. nil is
+	// silent.
 	Logger *slog.Logger
 }
 
-// Connect opens a connection, or fails within 5 seconds with a [*ConnectError]
-// that names the URL. Once open, the connection is kept up for ever: it
+// String tells nothing that could be a secret.
+func (o Options) String() string { return "natsconn.Options(" + o.Name + ")" }
+
+// GoString keeps passwords out of %#v.
+func (o Options) GoString() string { return o.String() }
+
+// LogValue keeps passwords out of logs.
+func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
+
+// Connect opens a connection, or fails within 5 seconds with an [*OptionError], or
+// with a [*ConnectError] that names the URL; that the server does not accept who
+// this is, is a [*RefusedError] in it, and a failure of TLS a [*TLSError]. Once open, the connection is kept up for ever: it
 // reconnects by itself, with growing and jittered waits, until it is closed.
 func Connect(ctx context.Context, o Options) (*nats.Conn, error) {
-	opts, err := o.natsOptions()
+	who, err := o.identity()
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, o.URL, opts)
+	opts, err := o.natsOptions(who)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, o.URL, who, opts)
 }
 
-func connect(ctx context.Context, servers string, opts []nats.Option) (*nats.Conn, error) {
+func connect(ctx context.Context, servers string, who identity, opts []nats.Option) (*nats.Conn, error) {
 	if servers == "" {
 		servers = nats.DefaultURL
 	}
@@ -74,7 +102,7 @@ func connect(ctx context.Context, servers string, opts []nats.Option) (*nats.Con
 	select {
 	case got := <-done:
 		if got.err != nil {
-			return nil, &ConnectError{URL: shown, Err: explain(got.err)}
+			return nil, &ConnectError{URL: shown, Err: explain(who, got.err)}
 		}
 		return got.nc, nil
 	case <-ctx.Done():
@@ -92,18 +120,12 @@ func connect(ctx context.Context, servers string, opts []nats.Option) (*nats.Con
 	}
 }
 
-func explain(err error) error {
-	if errors.Is(err, nats.ErrNoServers) {
-		return fmt.Errorf("connection refused or no server there (%w)", err)
-	}
-	return err
-}
-
-func (o Options) natsOptions() ([]nats.Option, error) {
+func (o Options) natsOptions(who identity) ([]nats.Option, error) {
 	log := o.Logger
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	told := newReporter(log, who)
 	opts := []nats.Option{
 		nats.Name(o.Name),
 		nats.Timeout(dialTimeout),
@@ -115,67 +137,29 @@ func (o Options) natsOptions() ([]nats.Option, error) {
 		// A server that vanished without closing is noticed after two unanswered pings.
 		nats.PingInterval(10 * time.Second),
 		nats.MaxPingsOutstanding(2),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				log.Warn("NATS connection lost, reconnecting", "error", err.Error())
-			}
-		}),
-		nats.ReconnectHandler(func(nc *nats.Conn) {
-			log.Info("NATS connection is back", "url", nc.ConnectedUrlRedacted())
-		}),
-		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
-			subject := ""
-			if sub != nil {
-				subject = sub.Subject
-			}
-			log.Warn("NATS reports an error", "error", err.Error(), "subject", subject)
-		}),
+		nats.DisconnectErrHandler(told.disconnected),
+		nats.ReconnectErrHandler(told.stillAway),
+		nats.ReconnectHandler(told.back),
+		nats.ErrorHandler(told.heard),
 	}
-	if o.Creds != "" {
-		if err := readable("creds", o.Creds); err != nil {
-			return nil, err
+	for _, secret := range []struct{ option, path string }{
+		{"creds", o.Creds}, {"nkey", o.NKey}, {"nats-password-file", o.PasswordFile}, {"nats-token-file", o.TokenFile}, {"tls-key", o.TLSKey},
+	} {
+		if secret.path != "" && secretfile.Exposed(secret.path) {
+			log.Warn("every user of this machine may read a secret: chmod o-r", "option", secret.option, "file", secret.path)
 		}
-		opts = append(opts, nats.UserCredentials(o.Creds))
 	}
-	if o.NKey != "" {
-		if o.Creds != "" {
-			return nil, &OptionError{"nkey", "give either creds or an nkey, not both"}
+	if o.InboxPrefix != "" {
+		if !plainSubject(o.InboxPrefix) {
+			return nil, &OptionError{"nats-inbox-prefix", fmt.Sprintf("%q: want letters, digits, '-' and '_', in parts separated by dots", o.InboxPrefix)}
 		}
-		if err := readable("nkey", o.NKey); err != nil {
-			return nil, err
-		}
-		opt, err := nats.NkeyOptionFromSeed(o.NKey)
-		if err != nil {
-			return nil, &OptionError{"nkey", o.NKey + " holds no NKey seed"}
-		}
-		opts = append(opts, opt)
+		opts = append(opts, nats.CustomInboxPrefix(o.InboxPrefix))
 	}
-	if o.TLSCA != "" {
-		if err := readable("tls-ca", o.TLSCA); err != nil {
-			return nil, err
-		}
-		opts = append(opts, nats.RootCAs(o.TLSCA))
-	}
-	if (o.TLSCert == "") != (o.TLSKey == "") {
-		return nil, &OptionError{"tls-cert", "a certificate and a key belong together; only one was given"}
-	}
-	if o.TLSCert != "" {
-		for option, path := range map[string]string{"tls-cert": o.TLSCert, "tls-key": o.TLSKey} {
-			if err := readable(option, path); err != nil {
-				return nil, err
-			}
-		}
-		opts = append(opts, nats.ClientCert(o.TLSCert, o.TLSKey))
-	}
-	return opts, nil
-}
-
-func readable(option, path string) error {
-	f, err := os.Open(path)
+	secured, err := o.tlsOptions()
 	if err != nil {
-		return &OptionError{option, err.Error()}
+		return nil, err
 	}
-	return f.Close()
+	return append(append(opts, who.options...), secured...), nil
 }
 
 // reconnectDelay grows by half with every round over the servers, from
@@ -188,28 +172,4 @@ func reconnectDelay(attempts int, u float64) time.Duration {
 	}
 	delay = min(delay, float64(reconnectLast))
 	return time.Duration(delay * (0.5 + u/2))
-}
-
-// redact leaves out the user, password or token of each URL. The error names no
-// part of a URL that cannot be read.
-func redact(servers string) (string, error) {
-	var shown []string
-	for server := range strings.SplitSeq(servers, ",") {
-		server = strings.TrimSpace(server)
-		if !strings.Contains(server, "://") {
-			server = "nats://" + server
-		}
-		u, err := url.Parse(server)
-		if err != nil || u.Host == "" {
-			return "", &OptionError{"nats-url", "not a URL like nats://host:4222"}
-		}
-		switch u.Scheme {
-		case "nats", "tls", "ws", "wss":
-		default:
-			return "", &OptionError{"nats-url", fmt.Sprintf("scheme %q: want nats, tls, ws or wss", u.Scheme)}
-		}
-		u.User = nil
-		shown = append(shown, u.String())
-	}
-	return strings.Join(shown, ","), nil
 }

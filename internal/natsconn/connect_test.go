@@ -12,9 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -94,41 +92,6 @@ func TestOptionsThatCannotBeUsed(t *testing.T) {
 	}
 	_, err := natsconn.Connect(t.Context(), natsconn.Options{URL: "http://127.0.0.1:1"})
 	require.ErrorContains(t, err, "scheme")
-}
-
-func TestConnectsWithNKeyAndWithPassword(t *testing.T) {
-	user, err := nkeys.CreateUser()
-	require.NoError(t, err)
-	public, err := user.PublicKey()
-	require.NoError(t, err)
-	seed, err := user.Seed()
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "seed")
-	require.NoError(t, os.WriteFile(file, seed, 0o600))
-
-	srv, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-		Nkeys: []*server.NkeyUser{{Nkey: public}},
-		Users: []*server.User{{Username: "bob", Password: "s3cret"}},
-	})
-	require.NoError(t, err)
-	srv.Start()
-	defer srv.WaitForShutdown()
-	defer srv.Shutdown()
-	require.True(t, srv.ReadyForConnections(10*time.Second))
-
-	nc, err := natsconn.Connect(t.Context(), natsconn.Options{URL: srv.ClientURL(), NKey: file, Name: "test"})
-	require.NoError(t, err)
-	nc.Close()
-
-	host := strings.TrimPrefix(srv.ClientURL(), "nats://")
-	nc, err = natsconn.Connect(t.Context(), natsconn.Options{URL: "nats://bob:s3cret@" + host})
-	require.NoError(t, err)
-	nc.Close()
-
-	_, err = natsconn.Connect(t.Context(), natsconn.Options{URL: "nats://bob:wrong@" + host})
-	require.ErrorIs(t, err, nats.ErrAuthorization)
-	require.NotContains(t, err.Error(), "wrong")
 }
 
 func TestReconnectsAfterARestartAndSaysSo(t *testing.T) {

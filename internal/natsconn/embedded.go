@@ -111,11 +111,11 @@ func (e *Embedded) URL() string {
 // Connect opens a connection that never leaves the process. The URL and the
 // credentials of o are ignored.
 func (e *Embedded) Connect(o Options) (*nats.Conn, error) {
-	opts, err := Options{Name: o.Name, Logger: o.Logger}.natsOptions()
+	opts, err := Options{Name: o.Name, Logger: o.Logger}.natsOptions(identity{})
 	if err != nil {
 		return nil, err
 	}
-	return connect(context.Background(), "nats://127.0.0.1", append(opts, nats.InProcessServer(e.srv)))
+	return connect(context.Background(), "nats://127.0.0.1", identity{}, append(opts, nats.InProcessServer(e.srv)))
 }
 
 // Close stops the server, waits until its files are written, and removes them

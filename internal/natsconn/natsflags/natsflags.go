@@ -20,10 +20,19 @@ import (
 type Flags struct {
 	NATSURL   string `name:"nats-url" known:"NATS_URL" group:"nats" default:"nats://127.0.0.1:4222" placeholder:"nats://127.0.0.1:4222" help:"NATS server, or several separated by commas."`
 	NATSCreds string `name:"nats-creds" known:"NATS_CREDS" group:"nats" placeholder:"FILE" help:"Credentials file with a user's JWT and seed."`
-	NATSNKey  string `name:"nats-nkey" group:"nats" placeholder:"FILE" help:"File with an NKey seed."`
-	TLSCA     string `name:"tls-ca" group:"nats" placeholder:"FILE" help:"Certificates that the server's is checked against."`
-	TLSCert   string `name:"tls-cert" group:"nats" placeholder:"FILE" help:"Client certificate; needs --tls-key."`
-	TLSKey    string `name:"tls-key" group:"nats" placeholder:"FILE" help:"Key of the client certificate."`
+	NATSNKey  string `name:"nats-nkey" known:"NATS_NKEY" group:"nats" placeholder:"FILE" help:"File with an NKey seed."`
+
+	NATSUser         string     `name:"nats-user" known:"NATS_USER" group:"nats" placeholder:"NAME" help:"User; its password comes from one of the next two."`
+	NATSPassword     cli.Secret `name:"nats-password" known:"NATS_PASSWORD" group:"nats" placeholder:"PASSWORD" help:"Password of --nats-user. Prefer the environment, --config or a file: a command line can be seen by others on the machine."`
+	NATSPasswordFile string     `name:"nats-password-file" group:"nats" placeholder:"FILE" help:"File with that password and nothing else. Read again for every connection."`
+	NATSToken        cli.Secret `name:"nats-token" known:"NATS_TOKEN" group:"nats" placeholder:"TOKEN" help:"Token. Prefer the environment, --config or a file."`
+	NATSTokenFile    string     `name:"nats-token-file" group:"nats" placeholder:"FILE" help:"File with the token and nothing else. Read again for every connection."`
+	NATSInboxPrefix  string     `name:"nats-inbox-prefix" known:"NATS_INBOX_PREFIX" group:"nats" placeholder:"SUBJECT" help:"What the subjects begin with that answers come to. Default: _INBOX. One for each kind of user keeps them from hearing each other's answers."`
+
+	TLSCA   string `name:"tls-ca" known:"NATS_CA" group:"nats" placeholder:"FILE" help:"Certificates that the server's is checked against."`
+	TLSCert string `name:"tls-cert" known:"NATS_CERT" group:"nats" placeholder:"FILE" help:"Client certificate; needs --tls-key."`
+	TLSKey  string `name:"tls-key" known:"NATS_KEY" group:"nats" placeholder:"FILE" help:"Key of the client certificate."`
+
 	Namespace string `group:"nats" default:"weir" help:"What the names of all subjects, streams and buckets begin with. Fleets with different ones do not meet."`
 }
 
@@ -41,8 +50,10 @@ func (f Flags) Names() (wire.Names, error) {
 func (f Flags) Options(name string, logger *slog.Logger) natsconn.Options {
 	return natsconn.Options{
 		URL: f.NATSURL, Creds: f.NATSCreds, NKey: f.NATSNKey,
+		User: f.NATSUser, Password: f.NATSPassword.Reveal(), PasswordFile: f.NATSPasswordFile,
+		Token: f.NATSToken.Reveal(), TokenFile: f.NATSTokenFile,
 		TLSCA: f.TLSCA, TLSCert: f.TLSCert, TLSKey: f.TLSKey,
-		Name: name, Logger: logger,
+		InboxPrefix: f.NATSInboxPrefix, Name: name, Logger: logger,
 	}
 }
 
@@ -55,11 +66,12 @@ func (f Flags) Connect(ctx context.Context, name string, logger *slog.Logger) (*
 // ConnectionError marks those failures to connect that only other settings can
 // cure.
 func ConnectionError(err error) error {
-	option, isOption := errors.AsType[*natsconn.OptionError](err)
-	switch {
-	case isOption:
+	if option, ok := errors.AsType[*natsconn.OptionError](err); ok {
 		return cli.Usage(fmt.Errorf("%s: %s", flagOf(option.Option), option.Problem))
-	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
+	}
+	_, refused := errors.AsType[*natsconn.RefusedError](err)
+	_, insecure := errors.AsType[*natsconn.TLSError](err)
+	if refused || insecure {
 		return cli.Usage(err)
 	}
 	return err
