@@ -26,6 +26,7 @@ var wallClocks = map[string]string{
 	"kvcache/natskv/ledger_stream.go": "the server's stamp of an entry",
 	"kvcache/natskv/read.go":          "the server's stamp of a value",
 	"kvcache/natskv/request.go":       "the server's stamp of a write",
+	"kvcache/natskv/survey.go":        "the server's stamp of a question",
 	"kvcache/natskv/watch.go":         "the server's stamp of a change",
 	"kvcache/natskv/stream.go":        "the first number of a new stream, if the server has not told its time yet",
 	"resilience/breaker_ramp.go":      "since when the slow ramp lasts, as others read it; it is advice, and off by default",

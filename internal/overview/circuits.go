@@ -1,0 +1,91 @@
+package overview
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+// mostCircuits bounds what is shown of a bucket that somebody has filled.
+const mostCircuits = 100
+
+// lookAtCircuits reads the plain text keys that docs/wire.md promises.
+func (r *Reader) lookAtCircuits(ctx context.Context) error {
+	reading, err := r.circuitBucket.Look(ctx)
+	if err != nil {
+		return &ReadError{"bucket " + r.names.CircuitBucket(), err}
+	}
+	if !reading.Fresh {
+		return nil
+	}
+	byName := map[string]*Circuit{}
+	for _, got := range reading.Entries {
+		name, field, _ := strings.Cut(got.Key, ".")
+		c := byName[name]
+		if c == nil {
+			c = &Circuit{Name: name, State: string(resilience.Closed)}
+			byName[name] = c
+		}
+		c.set(field, string(got.Value))
+	}
+	r.circuits = make([]Circuit, 0, len(byName))
+	for _, c := range byName {
+		r.circuits = append(r.circuits, *c)
+	}
+	slices.SortFunc(r.circuits, func(a, b Circuit) int { return strings.Compare(a.Name, b.Name) })
+	r.circuits = r.circuits[:min(len(r.circuits), mostCircuits)]
+	return nil
+}
+
+// set takes one property. What makes no sense is as if it were not there, which is
+// how the breaker reads it.
+func (c *Circuit) set(field, value string) {
+	switch field {
+	case "state":
+		switch s := resilience.State(value); s {
+		case resilience.Open, resilience.HalfOpen:
+			c.State = value
+		}
+	case "opened_at":
+		if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 1e11 {
+			at := time.UnixMilli(int64(seconds * 1000)).UTC()
+			c.OpenedAt = &at
+		}
+	case "reason":
+		c.Reason = wire.CleanError(value)
+	case "failures":
+		c.Failures, _ = strconv.Atoi(value)
+	case "half_open_calls":
+		c.HalfOpenCalls, _ = strconv.Atoi(value)
+	}
+}
+
+// open reports whether no worker may call its model: the circuit of each is open. Of
+// workers that do not say which one is theirs, any may be.
+func (r *Reader) open() bool {
+	state := map[string]string{}
+	for _, c := range r.circuits {
+		state[c.Name] = c.State
+	}
+	open := 0
+	for _, w := range r.workers {
+		if state[w.Circuit] != string(resilience.Open) {
+			return false
+		}
+		open++
+	}
+	if open > 0 {
+		return true
+	}
+	for _, c := range r.circuits {
+		if c.State != string(resilience.Open) {
+			return false
+		}
+	}
+	return len(r.circuits) > 0
+}
