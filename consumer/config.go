@@ -46,6 +46,9 @@ type Config struct {
 	WorkerName string
 	// Version and Circuit are told to whoever asks for the workers of the fleet.
 	Version, Circuit string
+	// Limits of tenants that have none of their own are told to them, too. What is 0,
+	// or unlimited, is left out.
+	Limits resilience.Limits
 	// Gate says what would be refused, so that it is not pulled. Defaults to
 	// one that refuses nothing.
 	Gate Gate

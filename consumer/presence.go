@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
 const (
@@ -125,6 +126,12 @@ func (w *Worker) state() wire.WorkerState {
 		Worker: w.cfg.WorkerName, Version: w.cfg.Version, StartedAt: w.started.UTC(), At: w.cfg.Clock().UTC(),
 		State: "consuming", Problem: wire.CleanError(status.Problem),
 		Slots: status.Concurrency, InFlight: status.ChunksInHand, Circuit: w.cfg.Circuit,
+	}
+	if limits := w.cfg.Limits; limits.Requests != resilience.Unlimited {
+		state.RPM = limits.Requests
+	}
+	if state.TPM = w.cfg.Limits.Tokens; state.RPM > 0 || state.TPM > 0 {
+		state.WindowMS = cmp.Or(w.cfg.Limits.Window, resilience.DefaultWindow).Milliseconds()
 	}
 	var held bool
 	state.Lanes, held = w.chunks.standing(time.Now())

@@ -11,6 +11,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
 // Workers find out how many they are, and tell whoever asks what they are doing.
@@ -20,7 +21,9 @@ func TestWorkersCountEachOther(t *testing.T) {
 	x := extractorFunc(func() (extraction.Extraction, error) { return extraction.Extraction{}, nil })
 	var fleet []*running
 	for range 3 { // all of one name
-		fleet = append(fleet, w.start(x, func(c *consumer.Config) { c.Version, c.Circuit = "v1", "default" }))
+		fleet = append(fleet, w.start(x, func(c *consumer.Config) {
+			c.Version, c.Circuit, c.Limits = "v1", "default", resilience.Limits{Requests: 60, Tokens: 1000}
+		}))
 	}
 	counted := func(n int) {
 		t.Helper()
@@ -44,6 +47,7 @@ func TestWorkersCountEachOther(t *testing.T) {
 			require.Equal(t, "default", s.Circuit)
 			require.Equal(t, "consuming", s.State)
 			require.Equal(t, 4, s.Slots)
+			require.Equal(t, []int64{60, 60_000, 1000}, []int64{s.RPM, s.WindowMS, s.TPM})
 			results, dead = results+s.Results, dead+s.Dead
 		}
 		return results == 1 && dead == 1

@@ -95,7 +95,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer shared.close()
-	config := consumer.Config{Names: names, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Logger: logger, Version: cli.Version(), Circuit: c.Circuit}
+	config := consumer.Config{Names: names, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Logger: logger, Version: cli.Version(), Circuit: c.Circuit, Limits: c.limits()}
 	if c.DrainTimeout == 0 {
 		config.DrainTimeout = -1 // in the consumer's words; there, 0 is the default
 	}

@@ -74,6 +74,9 @@ func (r *Reader) open() bool {
 	}
 	open := 0
 	for _, w := range r.workers {
+		if w.State == "stopped" {
+			continue
+		}
 		if state[w.Circuit] != string(resilience.Open) {
 			return false
 		}

@@ -6,7 +6,7 @@ import "time"
 // --json say; empty lists are [].
 type Fleet struct {
 	At       time.Time `json:"at"`
-	Workers  []Worker  `json:"workers"`  // alive within the last minute, by name
+	Workers  []Worker  `json:"workers"`  // heard of within [wire.WorkersLife], by name
 	Circuits []Circuit `json:"circuits"` // that were ever anything but quiet, by name
 
 	// Tenants that have anything waiting, dead letters, limits, a pause, calls in

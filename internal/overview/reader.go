@@ -76,7 +76,7 @@ func NewReader(c Config) (*Reader, error) {
 		return nil, err
 	}
 	r.survey = survey
-	r.workersBucket = follow.NewBucket(r.js, strings.ToLower(r.names.Namespace())+"_workers")
+	r.workersBucket = follow.NewBucket(r.js, r.names.WorkersBucket())
 	r.circuitBucket = follow.NewBucket(r.js, r.names.CircuitBucket())
 	r.limitsBucket = follow.NewBucket(r.js, r.names.LimitsBucket())
 	r.pauses = pauses.NewFollower(r.js, r.names, nil)

@@ -131,8 +131,8 @@ func TestAFleetIsReadWithAnOperatorsRights(t *testing.T) {
 	for range batch.Messages() { // stay in flight
 	}
 	started := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	w.put(t, "team7_workers", "w1", `{"worker":"w1","version":"v0.3.0","started_at":"2026-01-01T00:00:00Z","at":"2026-01-01T00:00:20Z","state":"consuming","slots":8,"in_flight":2,
-		"lanes":1,"circuit":"default","calls":5,"results":4,"dead":1,"nak":2,"rpm":50,"window_ms":5000}`)
+	w.put(t, "team7_workers", "w1.0001", `{"worker":"w1","version":"v0.3.0","started_at":"2026-01-01T00:00:00Z","at":"2026-01-01T00:00:20Z","state":"consuming","slots":8,"in_flight":2,
+		"lanes":1,"circuit":"default","results":4,"dead":1,"nak":2,"rpm":50,"window_ms":5000}`)
 	w.put(t, "team7_workers", "broken", `{`)
 	w.put(t, "team7_circuit", "default.state", "open")
 	w.put(t, "team7_circuit", "default.opened_at", "1767225600.5")
@@ -163,7 +163,7 @@ func TestAFleetIsReadWithAnOperatorsRights(t *testing.T) {
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), fleet.At, time.Minute)
 	require.Equal(t, []Worker{{Worker: "w1", Version: "v0.3.0", StartedAt: started, At: started.Add(20 * time.Second), State: "consuming", Slots: 8, InFlight: 2,
-		Lanes: 1, Circuit: "default", Calls: 5, Results: 4, Dead: 1, Nak: 2, RPM: 50, WindowMS: 5000}}, fleet.Workers)
+		Lanes: 1, Circuit: "default", Results: 4, Dead: 1, Nak: 2, RPM: 50, WindowMS: 5000}}, fleet.Workers)
 	opened := time.UnixMilli(1767225600500).UTC()
 	require.Equal(t, []Circuit{
 		{Name: "default", State: "open", OpenedAt: &opened, Reason: "model is away", Failures: 5},

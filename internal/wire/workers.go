@@ -43,6 +43,12 @@ type WorkerState struct {
 	Lanes    int    `json:"lanes"`     // tenants that it has lately heard of
 	Circuit  string `json:"circuit,omitempty"`
 
+	// RPM calls per window of WindowMS milliseconds, and TPM tokens, for each tenant
+	// that has no limits of its own; 0 is no limit.
+	RPM      int64 `json:"rpm,omitempty"`
+	WindowMS int64 `json:"window_ms,omitempty"`
+	TPM      int64 `json:"tpm,omitempty"`
+
 	// Counts of deliveries since the start.
 	Results uint64 `json:"results"` // chunks extracted by it
 	Dead    uint64 `json:"dead"`    // dead letters written by it
