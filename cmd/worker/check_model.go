@@ -70,7 +70,7 @@ func (u *checkup) cure(err error) string {
 	}
 	switch failed.Kind {
 	case extraction.KindAuth:
-		return "give a key that the server accepts, in OPENAI_API_KEY"
+		return "give a key that the server accepts, in OPENAI_API_KEY or --openai-api-key-file"
 	case extraction.KindQuota:
 		return "top up the account, or use another key"
 	case extraction.KindUnavailable:

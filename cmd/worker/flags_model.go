@@ -15,6 +15,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/extraction/offline"
 	"github.com/weirkeeper/weirkeeper/extraction/openai"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/secretfile"
 )
 
 // modelFlags choose the provider of extractions.
@@ -22,6 +23,7 @@ type modelFlags struct {
 	Provider      string     `group:"model" default:"auto" enum:"auto,openai,offline" help:"Who extracts: openai (any OpenAI-compatible server), offline (a small built-in tagger that needs no server, for English), or auto: openai when a base URL or key is set, else offline."`
 	OpenAIBaseURL string     `name:"openai-base-url" known:"OPENAI_BASE_URL" group:"model" placeholder:"URL" help:"Base URL of the model server, up to and including /v1. Default: OpenAI's own."`
 	OpenAIAPIKey  cli.Secret `name:"openai-api-key" known:"OPENAI_API_KEY" group:"model" placeholder:"KEY" help:"API key. Prefer the environment or --config: a command line can be seen by others on the machine."`
+	OpenAIKeyFile string     `name:"openai-api-key-file" known:"OPENAI_API_KEY_FILE" group:"model" placeholder:"FILE" help:"File with the API key and nothing else, as Docker and Kubernetes mount secrets. Read again for every request: a key that was replaced needs no restart."`
 	Model         string     `group:"model" default:"gpt-4o-mini" placeholder:"NAME" help:"Model to ask for, as the server knows it. Default: gpt-4o-mini, which other servers than OpenAI's may not have."`
 	MaxTokens     int        `group:"model" default:"8192" help:"Most tokens that one answer may have."`
 
@@ -35,13 +37,15 @@ type modelFlags struct {
 
 // openai reports whether the flags choose an OpenAI-compatible server.
 func (f modelFlags) openai() bool {
-	return f.Provider == "openai" || f.Provider == "auto" && (f.OpenAIBaseURL != "" || f.OpenAIAPIKey.IsSet())
+	return f.Provider == "openai" || f.Provider == "auto" && (f.OpenAIBaseURL != "" || f.OpenAIAPIKey.IsSet() || f.OpenAIKeyFile != "")
 }
 
 func (f modelFlags) check(chunkDeadline time.Duration) error {
 	switch {
 	case !f.openai():
 		return nil
+	case f.OpenAIAPIKey.IsSet() && f.OpenAIKeyFile != "":
+		return errors.New("--openai-api-key-file: there is a key in --openai-api-key or $OPENAI_API_KEY as well, give one of them")
 	case f.Model == "":
 		return errors.New("--model must have a name")
 	case f.MaxTokens < 1:
@@ -72,6 +76,9 @@ func (f modelFlags) client(chunkDeadline time.Duration, concurrency int, logger 
 	if config.Timeout == 0 {
 		config.Timeout = min(chunkDeadline, openai.DefaultTimeout)
 	}
+	if err := f.keyFile(&config, logger); err != nil {
+		return config, fmt.Errorf("--openai-api-key-file: %w", err)
+	}
 	if f.OpenAICA == "" {
 		return config, nil
 	}
@@ -86,6 +93,25 @@ func (f modelFlags) client(chunkDeadline time.Duration, concurrency int, logger 
 		return config, fmt.Errorf("--openai-ca: %s has no certificate in PEM", f.OpenAICA)
 	}
 	return config, nil
+}
+
+// keyFile makes the client read its key from the file, if there is one.
+func (f modelFlags) keyFile(config *openai.Config, logger *slog.Logger) error {
+	if f.OpenAIKeyFile == "" {
+		return nil
+	}
+	source, err := secretfile.Open(f.OpenAIKeyFile)
+	if err != nil {
+		return err
+	}
+	if secretfile.Exposed(f.OpenAIKeyFile) {
+		logger.Warn("every user of this machine may read a secret: chmod o-r", "option", "openai-api-key-file", "file", f.OpenAIKeyFile)
+	}
+	config.KeySource = func() string {
+		key, _ := source.Current() // the last one that could be read, if somebody is replacing it
+		return key
+	}
+	return nil
 }
 
 // newProvider makes the provider that the flags choose. Errors are mistakes in

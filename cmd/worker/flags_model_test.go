@@ -138,3 +138,32 @@ func TestCheckSaysWhatTheClientHasLearnt(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, u.learnt(), "; the server does not stream, so --stream changes nothing;")
 }
+
+func TestKeyComesFromAFileThatMayBeReplaced(t *testing.T) {
+	var sent []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`)
+	}))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, []byte("old-key\n"), 0o600))
+	// The file alone is enough for auto to mean openai.
+	provider, err := modelOf(t, "--openai-api-key-file", file)
+	require.NoError(t, err)
+	require.Equal(t, "openai/gpt-4o-mini", provider.Model())
+	provider, err = modelOf(t, "--openai-base-url", server.URL+"/v1", "--openai-api-key-file", file)
+	require.NoError(t, err)
+	for _, key := range []string{"old-key", "new-key"} {
+		require.NoError(t, os.WriteFile(file, []byte(key+"\n"), 0o600))
+		_, err = provider.Extract(t.Context(), extraction.Request{Tenant: "acme", Text: "Ada."})
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"Bearer old-key", "Bearer new-key"}, sent)
+
+	_, err = modelOf(t, "--openai-api-key-file", file+"-missing")
+	require.ErrorContains(t, err, "--openai-api-key-file: "+file+"-missing: there is no such file")
+	_, err = modelOf(t, "--openai-api-key-file", file, "--openai-api-key", "hunter2")
+	require.ErrorContains(t, err, "give one of them")
+	require.NotContains(t, err.Error(), "hunter2")
+}

@@ -141,7 +141,7 @@ func readReply(body []byte) reply {
 // of the checks matters: a refusal and a cut come with content, too.
 func (p *Provider) judge(r *reply, req extraction.Request) (extraction.Completion, *extraction.ProviderError) {
 	failed := func(kind extraction.Kind, detail string) (extraction.Completion, *extraction.ProviderError) {
-		err := &extraction.ProviderError{Kind: kind, FinishReason: r.finish, Detail: p.redactor.detail(detail, req.Text)}
+		err := &extraction.ProviderError{Kind: kind, FinishReason: r.finish, Detail: p.keys.redactor().detail(detail, req.Text)}
 		if kind == extraction.KindMalformed && r.fault == nil {
 			err.Schema = req.Schema.Name
 		}

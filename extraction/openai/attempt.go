@@ -61,7 +61,7 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 // that has ended, and the reasons of failures are lost. Everything needed is in the
 // exchange.
 func (p *Provider) send(ctx context.Context, x *exchange, req extraction.Request, s streaming, streamed bool) error {
-	config := sdk.DefaultConfig(p.config.APIKey)
+	config := sdk.DefaultConfig(p.keys.current())
 	config.BaseURL = p.config.BaseURL
 	config.HTTPClient = x
 	client := sdk.NewClientWithConfig(config)
@@ -85,9 +85,9 @@ func (p *Provider) unreachable(x *exchange, err, timeout error) *extraction.Prov
 	case timeout != nil:
 		failed.Detail = fmt.Sprintf("no complete answer within %s", p.config.Timeout)
 	case x.status != 0:
-		failed.Detail = p.redactor.detail("the answer broke off: "+err.Error(), "")
+		failed.Detail = p.keys.redactor().detail("the answer broke off: "+err.Error(), "")
 	default:
-		failed.Detail = p.redactor.detail(err.Error(), "")
+		failed.Detail = p.keys.redactor().detail(err.Error(), "")
 	}
 	return failed
 }
@@ -99,7 +99,7 @@ func (p *Provider) refused(x *exchange, req extraction.Request, asked mode) *fai
 	failed := &extraction.ProviderError{
 		Kind:   kind,
 		Status: x.status,
-		Detail: p.redactor.detail(e.describe(len(x.body)), req.Text),
+		Detail: p.keys.redactor().detail(e.describe(len(x.body)), req.Text),
 	}
 	if wait, ok := retryafter.Parse(x.response, time.Now()); ok {
 		failed.RetryAfter = wait
@@ -107,7 +107,7 @@ func (p *Provider) refused(x *exchange, req extraction.Request, asked mode) *fai
 	out := &failure{provider: failed}
 	switch {
 	case x.status >= 300 && x.status < 400:
-		failed.Detail = p.redactor.detail("redirected"+elsewhere(x.response.Get("Location"))+
+		failed.Detail = p.keys.redactor().detail("redirected"+elsewhere(x.response.Get("Location"))+
 			"; redirects are not followed, set the base URL to the server's real address", req.Text)
 	case kind == extraction.KindInvalidRequest || kind == extraction.KindContextTooLong:
 		e.Message = hideText(e.Message, req.Text) // the document may speak of response_format, too

@@ -33,6 +33,11 @@ type Config struct {
 	// APIKey is sent as a bearer token. Without one, no Authorization header is
 	// sent: local servers need none.
 	APIKey string `json:"-"`
+	// KeySource returns the key to send, for whoever keeps it where it is replaced
+	// from time to time. It is asked before every request, must be quick and safe for
+	// concurrent use, and stands in for APIKey, which must be empty. What it returned
+	// is hidden in errors. As long as it returns nothing of use, the last key stays.
+	KeySource func() string `json:"-"`
 	// Model is the model's name as the server knows it. Required.
 	Model string
 	// Name is the first half of what Model() reports. Defaults to [DefaultName].
@@ -102,6 +107,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if reason := badBaseURL(c.BaseURL); reason != "" {
 		return wrong("BaseURL", reason)
+	}
+	if c.KeySource != nil {
+		if c.APIKey != "" {
+			return wrong("KeySource", "must not be given together with APIKey")
+		}
+		c.APIKey = c.KeySource() // the first
 	}
 	c.APIKey = strings.TrimSpace(c.APIKey) // a key read from a file ends in a newline
 	if !headerValue(c.APIKey) {

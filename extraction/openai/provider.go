@@ -19,7 +19,7 @@ type Provider struct {
 	// redirects, which turn the POST into a GET or carry the key to another host.
 	transport http.RoundTripper
 	own       *http.Transport // transport, unless the caller brought its own
-	redactor  redactor
+	keys      *keyring
 	learnt    memory
 	counts    atomic.Bool // the server has been seen to count prompt tokens honestly
 	lastHead  atomic.Pointer[head]
@@ -34,7 +34,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{config: c, redactor: newRedactor(c)}
+	p := &Provider{config: c, keys: newKeyring(c)}
 	if p.transport = c.Transport; p.transport == nil {
 		p.own = newTransport(c)
 		p.transport = p.own

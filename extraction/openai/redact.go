@@ -24,9 +24,10 @@ var anyKey = regexp.MustCompile(`\b(?:sk|pk|rk)-[A-Za-z0-9_*-]{8,}|(?i:bearer)\s
 // redactor makes texts of servers fit to be shown.
 type redactor struct{ secrets []string }
 
-func newRedactor(c Config) redactor {
+// newRedactor hides the keys, and what else of the configuration is a secret.
+func newRedactor(c Config, keys ...string) redactor {
 	var r redactor
-	for _, secret := range slices.Concat([]string{c.APIKey}, values(c.Header), proxySecrets(os.Getenv)) {
+	for _, secret := range slices.Concat(keys, values(c.Header), proxySecrets(os.Getenv)) {
 		// "Bearer abc" hides abc, too.
 		for _, s := range append(strings.Fields(secret), secret) {
 			if len(s) >= shortestSecret {
