@@ -20,7 +20,10 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 	if err != nil {
 		return "", err
 	}
-	before, answered, err := w.results.answered(ctx, tenant, c, d.meta.Timestamp)
+	w.observer.Reads(ctx, c)
+	finding, found := w.observer.Step(ctx, StepFind)
+	before, answered, err := w.results.answered(finding, tenant, c, d.meta.Timestamp)
+	found(err)
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +36,7 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 	}
 
 	started, began := w.cfg.Clock(), time.Now()
-	found, err := w.extract(ctx, tenant, c)
+	x, err := w.extract(ctx, tenant, c)
 	took := time.Since(began) // whatever became of the clock meanwhile
 	shared := d.again() || took > w.cfg.AckWait
 	if err != nil {
@@ -50,10 +53,13 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 	result := wire.Result{
 		TenantID: tenant, DocumentID: c.DocumentID, ChunkID: c.ChunkID, Index: c.Index, Total: c.Total,
 		Title: c.Title, URI: c.URI,
-		Extraction: found, Attempts: failed + 1,
+		Extraction: x, Attempts: failed + 1,
 		StartedAt: started, FinishedAt: started.Add(took), Worker: w.cfg.WorkerName,
 	}
-	if err := w.results.store(context.WithoutCancel(ctx), before, c, result, d.meta.Timestamp); err != nil {
+	storing, stored := w.observer.Step(context.WithoutCancel(ctx), StepStore)
+	err = w.results.store(storing, before, c, result, d.meta.Timestamp)
+	stored(err)
+	if err != nil {
 		return "", err
 	}
 	return "extracted", nil

@@ -61,6 +61,9 @@ type Config struct {
 	Splitter *extraction.Splitter
 	// Logger hears what happens; document texts are never logged. nil is silent.
 	Logger *slog.Logger
+	// Observer hears of every message, for metrics and traces. nil is for a worker
+	// that nobody watches.
+	Observer Observer
 
 	// Clock and Rand (uniform in [0,1)) are for tests; nil is the real thing. The
 	// clock dates results and dead letters, and decides nothing: how long something
@@ -96,6 +99,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
 	}
 	if c.Gate == nil {
 		c.Gate = openGate{}

@@ -12,8 +12,9 @@ import (
 
 // deadLetters sets messages aside.
 type deadLetters struct {
-	js    jetstream.JetStream
-	names wire.Names
+	js       jetstream.JetStream
+	names    wire.Names
+	observer Observer
 }
 
 func newLetter(d delivery, v verdict, cause error, attempts int, now time.Time) wire.DeadLetter {
@@ -32,6 +33,7 @@ func (s deadLetters) write(ctx context.Context, d delivery, letter wire.DeadLett
 		Data:    d.msg.Data(),
 	}
 	msg.Header.Set(nats.MsgIdHdr, d.id())
+	s.observer.Sends(ctx, msg.Header)
 	if err := wire.FitDeadLetter(msg, s.js.Conn().MaxPayload()); err != nil {
 		return &storeError{"fit dead letter", err}
 	}

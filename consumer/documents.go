@@ -17,19 +17,32 @@ func (w *Worker) handleDocument(ctx context.Context, d delivery) (outcome string
 	if err != nil {
 		return "", err
 	}
+	_, cut := w.observer.Step(ctx, StepSplit)
 	chunks, err := w.split(d, tenant)
+	cut(err)
 	if err != nil {
 		return "", err
 	}
+	sending, sent := w.observer.Step(ctx, StepSend)
+	err = w.sendChunks(sending, d, chunks)
+	sent(err)
+	if err != nil {
+		return "", err
+	}
+	return "split", nil
+}
+
+// sendChunks returns when the stream has them all.
+func (w *Worker) sendChunks(ctx context.Context, d delivery, chunks []*nats.Msg) error {
 	queue := w.cfg.Names.NewChunkQueue(w.js, d.id())
 	for len(chunks) > 0 {
 		n := min(len(chunks), publishWindow)
 		if err := w.publishChunks(ctx, queue, chunks[:n]); err != nil {
-			return "", err
+			return err
 		}
 		chunks = chunks[n:]
 	}
-	return "split", nil
+	return nil
 }
 
 // publishWindow bounds what is published and not yet acknowledged.
@@ -69,6 +82,7 @@ func (w *Worker) publishChunks(ctx context.Context, queue *wire.ChunkQueue, mess
 	defer cancel()
 	acks := make([]jetstream.PubAckFuture, len(messages))
 	for i, msg := range messages {
+		w.observer.Sends(ctx, msg.Header)
 		ack, err := w.js.PublishMsgAsync(msg, jetstream.WithExpectStream(w.cfg.Names.ChunkStream()))
 		if err != nil {
 			return &storeError{"publish chunk", err}

@@ -17,9 +17,10 @@ import (
 // subject, one per tenant, document and index; whoever writes there says what
 // he believes to be there, and the stream refuses him if he is wrong.
 type results struct {
-	js     jetstream.JetStream
-	names  wire.Names
-	stream jetstream.Stream // a handle by name: stays good when the stream is made anew
+	js       jetstream.JetStream
+	names    wire.Names
+	stream   jetstream.Stream // a handle by name: stays good when the stream is made anew
+	observer Observer
 }
 
 func openResults(ctx context.Context, js jetstream.JetStream, names wire.Names) (results, error) {
@@ -29,7 +30,7 @@ func openResults(ctx context.Context, js jetstream.JetStream, names wire.Names) 
 	if err != nil {
 		return results{}, fmt.Errorf("stream %s: %w", names.ResultStream(), err)
 	}
-	return results{js, names, stream}, nil
+	return results{js, names, stream, unobserved{}}, nil
 }
 
 // stored is what is at a chunk's place.
@@ -110,6 +111,7 @@ func (r results) put(ctx context.Context, subject string, body []byte, origin ti
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	msg := &nats.Msg{Subject: subject, Header: nats.Header{wire.HeaderOriginTime: {origin.UTC().Format(time.RFC3339Nano)}}, Data: body}
+	r.observer.Sends(ctx, msg.Header)
 	_, err := r.js.PublishMsg(ctx, msg, jetstream.WithExpectStream(r.names.ResultStream()), jetstream.WithExpectLastSequencePerSubject(revision))
 	return err
 }

@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -17,6 +18,7 @@ type handler func(context.Context, delivery) (outcome string, err error)
 func (w *Worker) deliver(ctx context.Context, d delivery, ackWait time.Duration, handle handler) {
 	alive := d.keepAlive(ackWait, w.js.Conn().IsConnected)
 	stop := alive.stop
+	ctx = w.observer.Took(ctx, w.message(d))
 	// Settling has time of its own: it must also work when ctx has ended.
 	settling := context.WithoutCancel(ctx)
 
@@ -37,7 +39,7 @@ func (w *Worker) deliver(ctx context.Context, d delivery, ackWait time.Duration,
 	}
 	if condemned {
 		// Another worker died between deciding and settling.
-		err = w.setAside(settling, d, letter, true, stop)
+		err = w.setAside(settling, d, letter, true, false, stop)
 		if err == nil {
 			return
 		}
@@ -53,7 +55,6 @@ func run(ctx context.Context, d delivery, handle handler) (outcome string, err e
 // settle carries out a verdict. stop ends the in-progress acks and must be
 // called before anything that settles the message.
 func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error, stop func()) {
-	log := w.log.With("subject", d.msg.Subject(), "sequence", d.meta.Sequence.Stream, "delivery", d.number(), "outcome", v.name)
 	failed := 0
 	if v.attempt {
 		var err error
@@ -72,11 +73,11 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 		if !v.attempt {
 			failed, _ = w.attempts.failed(ctx, d)
 		}
-		logPanic(log, cause)
+		w.logPanic(ctx, d, cause)
 		letter := newLetter(d, v, cause, failed, w.cfg.Clock())
 		err := w.condemn(ctx, d, letter)
 		if err == nil {
-			err = w.setAside(ctx, d, letter, v.kind != wire.KindInvalidMessage, stop)
+			err = w.setAside(ctx, d, letter, v.kind != wire.KindInvalidMessage, v.attempt, stop)
 		}
 		if err == nil {
 			return
@@ -86,34 +87,54 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 
 	stop()
 	w.count(v.name)
+	ended := Settlement{Outcome: v.name, Delay: v.delay, Attempt: v.attempt, Attempts: failed, Err: cause}
 	var err error
 	switch v.action {
 	case settle:
-		if err = d.ack(ctx); err == nil && d.again() {
+		ended.Done = true
+		if err = w.ack(ctx, d); err == nil && d.again() {
 			w.attempts.forget(ctx, d, true, false)
 		}
-		log.Debug("done")
+		w.tell(ctx, slog.LevelDebug, d, "done", "outcome", v.name)
 	case giveBack:
-		if err = d.nak(0); d.lane != nil {
+		ended.PutBack = true
+		if err = w.nak(ctx, d, 0); d.lane != nil {
 			w.chunks.offer(d.lane.token)
 		}
-		log.Info("given back, the worker is stopping")
+		w.tell(ctx, slog.LevelInfo, d, "given back, the worker is stopping", "outcome", v.name)
 	case leave:
-		log.Warn("the server has not heard of this worker for longer than the ack wait, and gives the message to another", "error", wire.CleanError(cause.Error()))
+		w.tell(ctx, slog.LevelWarn, d, "the server has not heard of this worker for longer than the ack wait, and gives the message to another", "outcome", v.name, "error", cause)
 	default:
-		err = d.nak(v.delay)
+		ended.PutBack = true
+		err = w.nak(ctx, d, v.delay)
 		if d.lane != nil {
 			w.chunks.putBack(d, v.name, v.delay)
 		}
-		log.Log(ctx, level(v), "put back", "delay", v.delay, "attempts", failed, "error", wire.CleanError(cause.Error()))
+		w.tell(ctx, level(v), d, "put back", "outcome", v.name, "delay", v.delay, "attempts", failed, "error", cause)
 		if v.name == storeUnavailable {
 			w.heal.poke()
 		}
 	}
 	if err != nil {
 		// The server gives the message to somebody else after AckWait.
-		log.Warn("could not settle, the message will be delivered again", "error", err.Error())
+		w.tell(ctx, slog.LevelWarn, d, "could not settle, the message will be delivered again", "error", err)
 	}
+	w.observer.Settled(ctx, ended)
+}
+
+// ack and nak are steps for the observer.
+func (w *Worker) ack(ctx context.Context, d delivery) error {
+	ctx, ended := w.observer.Step(ctx, StepAck)
+	err := d.ack(ctx)
+	ended(err)
+	return err
+}
+
+func (w *Worker) nak(ctx context.Context, d delivery, delay time.Duration) error {
+	_, ended := w.observer.Step(ctx, StepPutBack)
+	err := d.nak(delay)
+	ended(err)
+	return err
 }
 
 // condemn notes a decision that another delivery might not come to again. That a
@@ -126,38 +147,30 @@ func (w *Worker) condemn(ctx context.Context, d delivery, letter wire.DeadLetter
 }
 
 // setAside writes the dead letter, and settles the original once that is stored.
-// After an error nothing is settled and stop was not called.
-func (w *Worker) setAside(ctx context.Context, d delivery, letter wire.DeadLetter, noted bool, stop func()) error {
-	if err := w.dead.write(ctx, d, letter); err != nil {
+// attempt says that this delivery was counted as one. After an error nothing is
+// settled and stop was not called.
+func (w *Worker) setAside(ctx context.Context, d delivery, letter wire.DeadLetter, noted, attempt bool, stop func()) error {
+	writing, written := w.observer.Step(ctx, StepSetAside)
+	err := w.dead.write(writing, d, letter)
+	written(err)
+	if err != nil {
 		return err
 	}
 	stop()
 	w.count("dead_" + letter.Kind)
-	log := w.log.With("subject", d.msg.Subject(), "sequence", d.meta.Sequence.Stream, "kind", letter.Kind)
-	log.Warn("set aside", "attempts", letter.Attempts, "deliveries", letter.Deliveries, "error", letter.Error)
-	if err := d.ack(ctx); err != nil {
-		log.Warn("could not settle, the message will be delivered again", "error", err.Error())
-		return nil
+	w.tell(ctx, slog.LevelWarn, d, "set aside", "kind", letter.Kind, "attempts", letter.Attempts, "deliveries", letter.Deliveries, "error", letter.Error)
+	if err := w.ack(ctx, d); err != nil {
+		w.tell(ctx, slog.LevelWarn, d, "could not settle, the message will be delivered again", "kind", letter.Kind, "error", err)
+	} else {
+		w.attempts.forget(ctx, d, letter.Attempts > 0, noted)
 	}
-	w.attempts.forget(ctx, d, letter.Attempts > 0, noted)
+	w.observer.Settled(ctx, Settlement{
+		Outcome: "dead_" + letter.Kind, Done: true, Dead: letter.Kind, Attempt: attempt, Attempts: letter.Attempts, Err: errors.New(letter.Error),
+	})
 	return nil
 }
 
 // ownDelay is the worker's own wait before delivery n+1 after n failures.
 func (w *Worker) ownDelay(n int) time.Duration {
 	return w.cfg.Backoff.Delay(max(n, 0), w.cfg.Rand())
-}
-
-func logPanic(log *slog.Logger, cause error) {
-	if p, ok := cause.(*panicError); ok {
-		log.Error("handler panicked", "error", p.Error(), "stack", string(p.stack))
-	}
-}
-
-// level is quiet about what is everyday for a fleet under a limit.
-func level(v verdict) slog.Level {
-	if v.attempt || v.name == storeUnavailable || v.name == "auth" || v.name == "quota" {
-		return slog.LevelWarn
-	}
-	return slog.LevelDebug
 }

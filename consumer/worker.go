@@ -29,6 +29,7 @@ type Worker struct {
 	extractor Extractor
 	cfg       Config
 	log       *slog.Logger
+	observer  Observer
 
 	chunks    *lanes
 	documents *puller
@@ -67,9 +68,9 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 		return nil, err
 	}
 	w := &Worker{
-		js: js, extractor: extractor, cfg: cfg, log: cfg.Logger.With("worker", cfg.WorkerName),
+		js: js, extractor: extractor, cfg: cfg, log: cfg.Logger.With("worker", cfg.WorkerName), observer: cfg.Observer,
 		attempts: newAttempts(counts),
-		dead:     deadLetters{js, cfg.Names},
+		dead:     deadLetters{js, cfg.Names, cfg.Observer},
 		heal:     newHealer(),
 		outcomes: map[string]uint64{}, started: cfg.Clock(),
 	}
@@ -110,6 +111,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	if err == nil {
 		w.results, err = openResults(ctx, w.js, w.cfg.Names)
+		w.results.observer = w.observer
 	}
 	if err != nil {
 		return err

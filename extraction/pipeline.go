@@ -21,6 +21,7 @@ type Pipeline struct {
 	earlier  func(context.Context, string, Chunk) Earlier // nil if nothing is carried over
 	chooser  *Chooser                                     // nil if nothing is known of domains
 	readings map[string]reading                           // by domain
+	stage    func(context.Context, Stage) (context.Context, func(error))
 }
 
 // reading is how the documents of one domain are read.
@@ -75,7 +76,7 @@ func NewPipeline(provider Provider, opts ...PipelineOption) (*Pipeline, error) {
 	if provider == nil {
 		return nil, &ArgumentError{Argument: "provider", Reason: "must not be nil"}
 	}
-	p := &Pipeline{provider: provider, domain: DefaultDomain, readings: map[string]reading{}}
+	p := &Pipeline{provider: provider, domain: DefaultDomain, readings: map[string]reading{}, stage: untold}
 	for _, opt := range opts {
 		if err := opt(p); err != nil {
 			return nil, err
@@ -116,8 +117,10 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 	if err != nil {
 		return Extraction{}, err
 	}
+	ctx, ended := p.stage(ctx, StageGround)
 	draft, err := read(done)
 	if err != nil {
+		ended(err)
 		return Extraction{}, err
 	}
 	found, gleaning, more := p.glean(ctx, tenant, c.Text, prompt, draft)
@@ -134,6 +137,7 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 	if x.Counters.Dropped > 0 {
 		x.Status = StatusPartial
 	}
+	ended(nil)
 	return x, nil
 }
 
@@ -183,7 +187,10 @@ func read(done Completion) (Draft, error) {
 func (p *Pipeline) domainOf(ctx context.Context, tenant string, c Chunk) (DomainChoice, Usage, error) {
 	switch {
 	case p.chooser != nil:
-		return p.chooser.Choose(ctx, tenant, c)
+		ctx, ended := p.stage(ctx, StageClassify)
+		choice, spent, err := p.chooser.Choose(ctx, tenant, c)
+		ended(err)
+		return choice, spent, err
 	case c.Domain != "":
 		return DomainChoice{ID: c.Domain}, Usage{}, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/consumer/hardened"
 	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/telemetry/work"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/internal/wire/limits"
 	"github.com/weirkeeper/weirkeeper/internal/wire/pauses"
@@ -30,8 +31,8 @@ type engine struct {
 
 // newEngine is the one place where provider, admission, breaker, limiter,
 // retry, pipeline and consumer are put together. changed hears of every transition of the
-// circuit that this process makes. Errors are mistakes in the flags.
-func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provider, flags engineFlags, config consumer.Config, changed func(resilience.Change)) (*engine, error) {
+// circuit that this process makes, watch of everything; it may be nil. Errors are mistakes in the flags.
+func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provider, flags engineFlags, config consumer.Config, changed func(resilience.Change), watch *work.Observer) (*engine, error) {
 	breaker, err := newBreaker(flags.circuitFlags, shared.circuit, config.Logger, changed)
 	if err != nil {
 		return nil, cli.Usage(err)
@@ -52,7 +53,13 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
+	if watch != nil {
+		provider = watch.Requests(provider, flags.endpoint())
+	}
 	protected := hardened.New(admitting{provider}, guard, hardened.WithAdmission(runner))
+	if watch != nil {
+		protected = watch.Calls(protected)
+	}
 	chooser, err := flags.chooser(protected)
 	if err != nil {
 		return nil, cli.Usage(err)
@@ -60,6 +67,10 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	options, err := flags.options(js, config.Names)
 	if err != nil {
 		return nil, err
+	}
+	if watch != nil {
+		options = append(options, extraction.WithStages(watch.Stage))
+		config.Observer = watch
 	}
 	pipeline, err := extraction.NewPipeline(protected, append(options, extraction.WithChooser(chooser))...)
 	if err != nil {

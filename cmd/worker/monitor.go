@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
-	"maps"
-	"slices"
+	"net/http"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/health"
+	"github.com/weirkeeper/weirkeeper/internal/telemetry/work"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/internal/wire/pauses"
 	"github.com/weirkeeper/weirkeeper/resilience"
 	"github.com/weirkeeper/weirkeeper/resilience/admission"
@@ -20,16 +23,18 @@ type monitor struct {
 	breaker   *resilience.Breaker
 	admission *admission.Controller
 	pauses    *pauses.Follower
+	js        jetstream.JetStream
+	names     wire.Names
 	watchdog  *health.Watchdog
 }
 
-func newMonitor(e *engine, flags workFlags) *monitor {
+func newMonitor(e *engine, js jetstream.JetStream, names wire.Names, flags workFlags) *monitor {
 	// All slots may be taken by chunks that need their whole deadline.
-	return &monitor{e.worker, e.breaker, e.admission, e.pauses, health.NewWatchdog(flags.ChunkDeadline+time.Minute, nil)}
+	return &monitor{e.worker, e.breaker, e.admission, e.pauses, js, names, health.NewWatchdog(flags.ChunkDeadline+time.Minute, nil)}
 }
 
-func (m *monitor) config() health.Config {
-	return health.Config{Live: m.live, Ready: m.ready, Notes: m.notes, Snapshot: m.snapshot, Metrics: health.Metrics(m.metrics)}
+func (m *monitor) config(metrics http.Handler, profiles bool) health.Config {
+	return health.Config{Live: m.live, Ready: m.ready, Notes: m.notes, Snapshot: m.snapshot, Metrics: metrics, Profiles: profiles}
 }
 
 func (m *monitor) live() []string {
@@ -95,51 +100,25 @@ func (m *monitor) snapshot(ctx context.Context) any {
 	return answer
 }
 
-// metrics has no label that grows with the number of tenants or documents.
-func (m *monitor) metrics(ctx context.Context) []health.Metric {
-	status, line := m.worker.Status(), m.admission.Snapshot()
-	outcomes := health.Metric{
-		Name: "weirkeeper_deliveries_total", Help: "Deliveries settled by this worker, by what they came to.",
-		Type: health.Counter, Label: "outcome",
+// reading is how the worker is, in numbers: none of them is told apart by tenants or
+// documents.
+func (m *monitor) reading(ctx context.Context) work.Reading {
+	r := work.Reading{
+		Worker: m.worker.Status(), Ready: len(m.ready()) == 0, Line: m.admission.Snapshot(),
+		FleetPaused: m.pauses.Fleet() > 0, Pauses: len(m.pauses.All()),
 	}
-	for _, outcome := range slices.Sorted(maps.Keys(status.Outcomes)) {
-		outcomes.Samples = append(outcomes.Samples, health.Sample{LabelValue: outcome, Value: float64(status.Outcomes[outcome])})
+	// The rest is the fleet's; without an answer of the server there is no number.
+	if !r.Worker.Connected {
+		return r
 	}
-	metrics := []health.Metric{
-		outcomes,
-		gauge("weirkeeper_chunks_in_hand", "Chunks that this worker is working on.", float64(status.ChunksInHand)),
-		gauge("weirkeeper_documents_in_hand", "Raw documents that this worker is splitting.", float64(status.DocumentsInHand)),
-		gauge("weirkeeper_concurrency", "Chunks that this worker may work on at a time.", float64(status.Concurrency)),
-		gauge("weirkeeper_tenants_ready", "Tenants that this worker knows to have chunks which it would start if it had free slots. More workers would help them.", float64(status.TenantsReady)),
-		gauge("weirkeeper_tenants_waiting", "Tenants that this worker knows to have chunks which would be refused now or are due later. More workers would not help them.", float64(status.TenantsWaiting)),
-		gauge("weirkeeper_calls_queued", "Model calls of this worker that wait for their turn in it.", float64(line.Queued)),
-		gauge("weirkeeper_calls_active", "Model calls of this worker that had their turn and are not over, waits between retries included.", float64(line.Active)),
-		gauge("weirkeeper_workers", "Workers of the fleet, as this one counts them.", float64(status.Workers)),
-		gauge("weirkeeper_connected", "1 if this worker is connected to NATS.", number(status.Connected)),
-		gauge("weirkeeper_consuming", "1 if the queues answer this worker.", number(status.Consuming)),
-		gauge("weirkeeper_paused", "1 if the whole fleet is paused.", number(m.pauses.Fleet() > 0)),
-		gauge("weirkeeper_pauses", "Pauses in force: tenants, and the whole fleet.", float64(len(m.pauses.All()))),
-		gauge("weirkeeper_draining", "1 if this worker was told to stop.", number(status.Draining)),
-	}
-	// The circuit is the fleet's; without an answer of the store there is no number.
 	if circuit, err := m.breaker.Snapshot(ctx); err == nil {
-		state := health.Metric{Name: "weirkeeper_circuit_state", Help: "1 for the state that the circuit is in.", Type: health.Gauge, Label: "state"}
-		for _, s := range []resilience.State{resilience.Closed, resilience.Open, resilience.HalfOpen} {
-			state.Samples = append(state.Samples, health.Sample{LabelValue: string(s), Value: number(circuit.State == s)})
+		r.Circuit = &circuit
+	}
+	r.Streams = map[string]uint64{}
+	for label, name := range map[string]string{"chunks": m.names.ChunkStream(), "documents": m.names.DocumentStream(), "dead": m.names.DeadStream()} {
+		if stream, err := m.js.Stream(ctx, name); err == nil {
+			r.Streams[label] = stream.CachedInfo().State.Msgs
 		}
-		metrics = append(metrics, state,
-			gauge("weirkeeper_circuit_failures", "Failed calls that the circuit remembers.", float64(circuit.Failures)))
 	}
-	return metrics
-}
-
-func gauge(name, help string, value float64) health.Metric {
-	return health.Metric{Name: name, Help: help, Type: health.Gauge, Samples: []health.Sample{{Value: value}}}
-}
-
-func number(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
+	return r
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/health"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
+	"github.com/weirkeeper/weirkeeper/internal/telemetry"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
@@ -39,6 +40,7 @@ type runCommand struct {
 	StoreDir        string  `group:"nats" placeholder:"DIR" help:"Where the embedded server keeps its files. Default: ./weirkeeper-data."`
 	Listen          *string `group:"log" empty:"nowhere" placeholder:"HOST:PORT" help:"Where /healthz, /readyz, /metrics and /snapshot are served; empty for nowhere. Default: 127.0.0.1:9464, or nowhere if that is taken."`
 
+	telemetryFlags `embed:""`
 	cli.LogFlags   `embed:""`
 	cli.ConfigFile `embed:""`
 }
@@ -72,7 +74,13 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	logger := c.Logger(streams.Err)
+	logger := telemetry.Logs(c.Logger(streams.Err))
+	instance := workerName()
+	measured, watch, err := c.telemetryFlags.start(ctx, names, instance, c.Listen == nil || *c.Listen != "", logger)
+	if err != nil {
+		return err
+	}
+	defer measured.Stop()
 	provider, closeProvider, err := newProvider(c.engineFlags, logger)
 	if err != nil {
 		return err
@@ -89,24 +97,33 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	}
 	shared := memoryStores()
 	if !c.inMemory() {
-		shared, err = natsStores(ctx, js, names)
+		shared, err = natsStores(ctx, js, names, watch)
 	}
 	if err != nil {
 		return err
 	}
 	defer shared.close()
-	config := consumer.Config{Names: names, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Logger: logger, Version: cli.Version(), Circuit: c.Circuit, Limits: c.limits()}
+	config := consumer.Config{Names: names, WorkerName: instance, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Logger: logger, Version: cli.Version(), Circuit: c.Circuit, Limits: c.limits()}
 	if c.DrainTimeout == 0 {
 		config.DrainTimeout = -1 // in the consumer's words; there, 0 is the default
 	}
 	circuit := newTransitions(logger)
-	engine, err := newEngine(js, shared, provider, c.engineFlags, config, circuit.hear)
+	if watch != nil {
+		circuit.tell(watch.Changed)
+	}
+	engine, err := newEngine(js, shared, provider, c.engineFlags, config, circuit.hear, watch)
 	if err != nil {
 		return err
 	}
 	defer engine.close()
 	defer circuit.follow(engine.breaker)()
-	stopListening, err := c.listen(newMonitor(engine, c.workFlags), logger)
+	monitor := newMonitor(engine, js, names, c.workFlags)
+	if watch != nil {
+		if err := watch.Watch(measured, telemetry.Build(cli.ReadBuild()), monitor.reading); err != nil {
+			return err
+		}
+	}
+	stopListening, err := c.listen(monitor.config(measured.Handler(), c.Pprof), logger)
 	if err != nil {
 		return err
 	}
@@ -124,7 +141,7 @@ func (c *runCommand) check() error {
 			return fmt.Errorf("--listen: %w", err)
 		}
 	}
-	return errors.Join(c.engineFlags.check(), c.fleetFlags.check())
+	return errors.Join(c.engineFlags.check(), c.fleetFlags.check(), c.telemetryFlags.check(c.Listen))
 }
 
 // connect opens the connection, to the server in this process if there is to be
@@ -187,7 +204,7 @@ func embeddedPort(natsURL string) (int, error) {
 
 // listen starts the HTTP server. That the default address is taken, by another
 // worker on this machine, is no reason not to work.
-func (c *runCommand) listen(m *monitor, logger *slog.Logger) (stop func(), err error) {
+func (c *runCommand) listen(answers health.Config, logger *slog.Logger) (stop func(), err error) {
 	address := defaultListen
 	if c.Listen != nil {
 		address = *c.Listen
@@ -195,7 +212,7 @@ func (c *runCommand) listen(m *monitor, logger *slog.Logger) (stop func(), err e
 	if address == "" {
 		return func() {}, nil
 	}
-	server, err := health.Listen(address, health.Handler(m.config()))
+	server, err := health.Listen(address, health.Handler(answers))
 	switch {
 	case err == nil:
 		logger.Info("listening", "address", server.Address())

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/telemetry/work"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
@@ -36,8 +37,8 @@ func memoryStores() stores {
 }
 
 // natsStores are shared by the fleet. They have a bucket each, so that one who
-// watches the circuit sees nothing else.
-func natsStores(ctx context.Context, js jetstream.JetStream, names wire.Names) (stores, error) {
+// watches the circuit sees nothing else. watch times what they do; it may be nil.
+func natsStores(ctx context.Context, js jetstream.JetStream, names wire.Names, watch *work.Observer) (stores, error) {
 	var opened []*natskv.Cache
 	closeAll := func() {
 		for _, cache := range opened {
@@ -56,7 +57,13 @@ func natsStores(ctx context.Context, js jetstream.JetStream, names wire.Names) (
 		opened = append(opened, cache)
 	}
 	ensure := func(ctx context.Context) (created []string, err error) { return ensureAll(ctx, opened) }
-	return stores{circuit: opened[0], limits: opened[1], attempts: opened[2], ensure: ensure, close: closeAll}, nil
+	timed := func(i int, name string) kvcache.Cache {
+		if watch == nil {
+			return opened[i]
+		}
+		return watch.Store(name, opened[i])
+	}
+	return stores{circuit: timed(0, "circuit"), limits: timed(1, "limits"), attempts: timed(2, "attempts"), ensure: ensure, close: closeAll}, nil
 }
 
 // ensureAll also makes the others when one cannot be had. The error is that of

@@ -24,7 +24,7 @@ func TestDeletedStoresComeBack(t *testing.T) {
 	js := natstest.JetStream(t)
 	names, err := wire.NewNames("")
 	require.NoError(t, err)
-	shared, err := natsStores(t.Context(), js, names)
+	shared, err := natsStores(t.Context(), js, names, nil)
 	require.NoError(t, err)
 	defer shared.close()
 	provider, err := offline.New()
@@ -40,7 +40,7 @@ func TestDeletedStoresComeBack(t *testing.T) {
 	require.NoError(t, flags.check())
 	log := &process.Log{}
 	config := consumer.Config{Names: names, WorkerName: "test", Logger: slog.New(slog.NewTextHandler(log, nil))}
-	e, err := newEngine(js, shared, provider, flags, config, func(resilience.Change) {})
+	e, err := newEngine(js, shared, provider, flags, config, func(resilience.Change) {}, nil)
 	require.NoError(t, err)
 	defer e.close()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -33,6 +33,15 @@ func newTransitions(logger *slog.Logger) *transitions {
 	return &transitions{logger: logger, next: logChange(logger)}
 }
 
+// tell has heard called with each transition, too.
+func (t *transitions) tell(heard func(resilience.Change)) {
+	logged := t.next
+	t.next = func(c resilience.Change) {
+		logged(c)
+		heard(c)
+	}
+}
+
 func (t *transitions) hear(c resilience.Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -83,7 +83,7 @@ func (c *tryCommand) Run(ctx context.Context, streams cli.Streams) error {
 	config := consumer.Config{Names: plan.Names(), DrainTimeout: tryDrain, Logger: logger}
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	engine, err := newEngine(js, shared, provider, c.engineFlags, config, stopWhenOpen(stop))
+	engine, err := newEngine(js, shared, provider, c.engineFlags, config, stopWhenOpen(stop), nil)
 	if err != nil {
 		return err
 	}

@@ -141,6 +141,20 @@ var rules = []rule{
 		because: "files are read in two places, configuration and domains; whoever only extracts needs no parser",
 	},
 	{
+		name:    "OpenTelemetry and Prometheus are confined",
+		of:      []string{""},
+		except:  []string{"internal/telemetry"},
+		never:   []string{"go.opentelemetry.io", "github.com/prometheus"},
+		direct:  true,
+		because: "what is measured is told through observers in plain Go; who uses a library must not inherit an exporter",
+	},
+	{
+		name:    "libraries do not reach telemetry",
+		of:      []string{"consumer", "publish", "extraction", "resilience", "kvcache", "internal/health", "internal/wire"},
+		never:   []string{"internal/telemetry", "go.opentelemetry.io", "github.com/prometheus"},
+		because: "only a command decides that something is measured",
+	},
+	{
 		name:    "test libraries stay in tests",
 		of:      []string{""},
 		never:   []string{"github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak"},

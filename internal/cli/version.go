@@ -15,16 +15,29 @@ func Version() string {
 	return "(devel)"
 }
 
-// WriteVersion says which build of a program this is: module version, commit
-// and Go version, as far as they are known.
-func WriteVersion(out io.Writer, program string) {
-	commit := ""
+func revision() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range info.Settings {
 			if setting.Key == "vcs.revision" {
-				commit = " commit " + setting.Value
+				return setting.Value
 			}
 		}
+	}
+	return ""
+}
+
+// Build is which build of a program this is, "" where it is not known.
+type Build struct{ Version, Revision, Go string }
+
+// ReadBuild reads it from the program itself.
+func ReadBuild() Build { return Build{Version(), revision(), runtime.Version()} }
+
+// WriteVersion says which build of a program this is: module version, commit
+// and Go version, as far as they are known.
+func WriteVersion(out io.Writer, program string) {
+	commit := revision()
+	if commit != "" {
+		commit = " commit " + commit
 	}
 	fmt.Fprintf(out, "%s %s%s %s %s/%s\n", program, Version(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -21,6 +21,8 @@ type Config struct {
 	Snapshot func(context.Context) any
 	// Metrics answers /metrics.
 	Metrics http.Handler
+	// Profiles serves Go's profiles under /debug/pprof/, to this machine only.
+	Profiles bool
 }
 
 // snapshotTimeout bounds what Snapshot may ask of a shared store.
@@ -33,7 +35,7 @@ type verdict struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// Handler serves the four paths. /healthz and /readyz answer 200, or 503 with
+// Handler serves the paths of the configuration. /healthz and /readyz answer 200, or 503 with
 // the reasons.
 func Handler(c Config) http.Handler {
 	mux := http.NewServeMux()
@@ -45,6 +47,9 @@ func Handler(c Config) http.Handler {
 		write(w, http.StatusOK, c.Snapshot(ctx))
 	})
 	mux.Handle("GET /metrics", c.Metrics)
+	if c.Profiles {
+		mux.Handle("GET /debug/pprof/", local(profiles()))
+	}
 	return mux
 }
 

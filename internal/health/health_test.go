@@ -87,26 +87,6 @@ func TestAddressesAreChecked(t *testing.T) {
 	require.ErrorContains(t, err, "in use")
 }
 
-func TestMetricsAreInPrometheusTextFormat(t *testing.T) {
-	server, err := health.Listen("127.0.0.1:0", health.Metrics(func(context.Context) []health.Metric {
-		return []health.Metric{
-			{Name: "a_total", Help: "Line\nand \\.", Type: health.Counter, Label: "outcome", Samples: []health.Sample{{LabelValue: "x\"\\\ny", Value: 3}, {LabelValue: "z", Value: 1e9}}},
-			{Name: "b", Help: "B.", Type: health.Gauge, Samples: []health.Sample{{Value: 0.5}}},
-		}
-	}))
-	require.NoError(t, err)
-	defer server.Close()
-	_, body := get(t, server, "/")
-	require.Equal(t, `# HELP a_total Line\nand \\.
-# TYPE a_total counter
-a_total{outcome="x\"\\\ny"} 3
-a_total{outcome="z"} 1e+09
-# HELP b B.
-# TYPE b gauge
-b 0.5
-`, body)
-}
-
 func TestWatchdogComplainsOnlyWithoutProgressAndExcuse(t *testing.T) {
 	now := time.Unix(1000, 0)
 	dog := health.NewWatchdog(time.Minute, func() time.Time { return now })
