@@ -12,8 +12,9 @@ build: ## build both commands into bin/
 	$(GO) build -o bin/ ./cmd/worker ./cmd/publisher
 
 .PHONY: tools
-tools: ## build nats-server and the nats command into bin/, in the versions that the documentation is tested with
+tools: ## build nats-server and the nats command, in the versions that the documentation is tested with, and a model server to practise on, into bin/
 	$(GO) build -modfile=tools/go.mod -o bin/ github.com/nats-io/nats-server/v2 github.com/nats-io/natscli/nats
+	$(GO) build -o bin/practice-model ./internal/modelserver/cmd
 
 .PHONY: test
 test: ## the whole suite, as in the README

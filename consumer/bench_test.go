@@ -57,7 +57,7 @@ func benchmarkWorker(b *testing.B, tenants int) {
 		done <- struct{}{}
 		return found(), nil
 	})
-	w, err := consumer.New(js, x, kvcache.NewMemory(), consumer.Config{Names: names, Concurrency: benchSlots})
+	w, err := consumer.New(js, x, kvcache.NewMemory(), consumer.Config{Namespace: names.Namespace(), Concurrency: benchSlots})
 	require.NoError(b, err)
 	ctx, cancel := context.WithCancel(b.Context())
 	var running sync.WaitGroup

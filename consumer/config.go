@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
-	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
@@ -23,8 +22,9 @@ type Extractor interface {
 // Config says how a worker works. Fields left at zero have the default that is
 // named beside them.
 type Config struct {
-	// Names of streams and subjects. Required.
-	Names wire.Names
+	// Namespace is what the names of streams, subjects and buckets begin with.
+	// Fleets with different ones do not meet. Defaults to "weir".
+	Namespace string
 	// Concurrency is how many chunks are in hand at most. Defaults to 8.
 	Concurrency int
 	// AckWait is after what silence a message goes to another worker, if this
@@ -120,8 +120,6 @@ func (c Config) withDefaults() (Config, error) {
 		c.Splitter = s
 	}
 	switch {
-	case c.Names == (wire.Names{}):
-		return c, &ConfigError{"Names", "is required, see wire.NewNames"}
 	case c.Concurrency < 1:
 		return c, &ConfigError{"Concurrency", fmt.Sprintf("must be positive, not %d", c.Concurrency)}
 	case c.MaxAttempts < 1:

@@ -13,7 +13,7 @@ import (
 // handleDocument splits one raw document. A nil error means that every one of
 // its chunks is in the queue.
 func (w *Worker) handleDocument(ctx context.Context, d delivery) (outcome string, err error) {
-	tenant, err := w.cfg.Names.Tenant(d.msg.Subject())
+	tenant, err := w.names.Tenant(d.msg.Subject())
 	if err != nil {
 		return "", err
 	}
@@ -34,7 +34,7 @@ func (w *Worker) handleDocument(ctx context.Context, d delivery) (outcome string
 
 // sendChunks returns when the stream has them all.
 func (w *Worker) sendChunks(ctx context.Context, d delivery, chunks []*nats.Msg) error {
-	queue := w.cfg.Names.NewChunkQueue(w.js, d.id())
+	queue := w.names.NewChunkQueue(w.js, d.id())
 	for len(chunks) > 0 {
 		n := min(len(chunks), publishWindow)
 		if err := w.publishChunks(ctx, queue, chunks[:n]); err != nil {
@@ -66,7 +66,7 @@ func (w *Worker) split(d delivery, tenant string) (messages []*nats.Msg, err err
 		if err != nil {
 			return nil, err
 		}
-		msg, err := w.cfg.Names.NewChunkMessage(tenant, c.ChunkID, body, maxPayload)
+		msg, err := w.names.NewChunkMessage(tenant, c.ChunkID, body, maxPayload)
 		if err != nil {
 			return nil, fmt.Errorf("chunk %d of %d: %w", c.Index, c.Total, err)
 		}
@@ -83,7 +83,7 @@ func (w *Worker) publishChunks(ctx context.Context, queue *wire.ChunkQueue, mess
 	acks := make([]jetstream.PubAckFuture, len(messages))
 	for i, msg := range messages {
 		w.observer.Sends(ctx, msg.Header)
-		ack, err := w.js.PublishMsgAsync(msg, jetstream.WithExpectStream(w.cfg.Names.ChunkStream()))
+		ack, err := w.js.PublishMsgAsync(msg, jetstream.WithExpectStream(w.names.ChunkStream()))
 		if err != nil {
 			return &storeError{"publish chunk", err}
 		}

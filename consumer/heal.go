@@ -125,7 +125,7 @@ func (h *hunger) look(outcomes map[string]uint64) error {
 // ensure creates what is missing, but for lanes, which are made when somebody
 // pulls from them, and points the puller of documents at its consumer.
 func (w *Worker) ensure(ctx context.Context) (created []string, err error) {
-	names := w.cfg.Names
+	names := w.names
 	if created, err = wire.EnsureCreated(ctx, w.js, names); err != nil {
 		return created, err
 	}

@@ -288,7 +288,7 @@ func TestConfigIsChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for field, change := range map[string]func(*consumer.Config){
-		"Names":         func(c *consumer.Config) { c.Names = wire.Names{} },
+		"Namespace":     func(c *consumer.Config) { c.Namespace = "a b" },
 		"Concurrency":   func(c *consumer.Config) { c.Concurrency = -1 },
 		"MaxAttempts":   func(c *consumer.Config) { c.MaxAttempts = -1 },
 		"AckWait":       func(c *consumer.Config) { c.AckWait = time.Millisecond },
@@ -302,7 +302,7 @@ func TestConfigIsChecked(t *testing.T) {
 		require.ErrorAs(t, err, &ce)
 		require.Equal(t, field, ce.Field)
 	}
-	_, err := consumer.New(w.js, failing(), w.counts, consumer.Config{Names: w.names})
+	_, err := consumer.New(w.js, failing(), w.counts, consumer.Config{})
 	require.NoError(t, err, "everything else has a default")
 	_, err = consumer.New(nil, failing(), w.counts, w.config())
 	require.ErrorContains(t, err, "js")

@@ -79,7 +79,7 @@ func (w *world) connect() jetstream.JetStream {
 
 func (w *world) config() consumer.Config {
 	return consumer.Config{
-		Names: w.names, Concurrency: 4, AckWait: 2 * time.Second, MaxAttempts: 3, Backoff: quick, WorkerName: "test",
+		Namespace: w.names.Namespace(), Concurrency: 4, AckWait: 2 * time.Second, MaxAttempts: 3, Backoff: quick, WorkerName: "test",
 		DrainTimeout: 5 * time.Second,
 		Logger:       slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

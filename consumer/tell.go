@@ -26,7 +26,7 @@ func (w *Worker) tell(ctx context.Context, level slog.Level, d delivery, text st
 // ids names what the message holds, as far as it can be read.
 func (w *Worker) ids(d delivery) []any {
 	ids := []any{"subject", d.msg.Subject()}
-	tenant, err := w.cfg.Names.Tenant(d.msg.Subject())
+	tenant, err := w.names.Tenant(d.msg.Subject())
 	if err != nil {
 		return ids
 	}
@@ -66,6 +66,6 @@ func (w *Worker) message(d delivery) Message {
 	if d.lane == nil {
 		m.Queue = "documents"
 	}
-	m.Tenant, _ = w.cfg.Names.Tenant(m.Subject) // "" of a subject that is nobody's
+	m.Tenant, _ = w.names.Tenant(m.Subject) // "" of a subject that is nobody's
 	return m
 }

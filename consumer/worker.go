@@ -26,6 +26,7 @@ const stopGrace = 10 * time.Second
 // Worker pulls, extracts and settles. Its methods are safe for concurrent use.
 type Worker struct {
 	js        jetstream.JetStream
+	names     wire.Names
 	extractor Extractor
 	cfg       Config
 	log       *slog.Logger
@@ -67,15 +68,19 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 	if err != nil {
 		return nil, err
 	}
+	names, err := wire.NewNames(cfg.Namespace)
+	if err != nil {
+		return nil, &ConfigError{"Namespace", err.Error()}
+	}
 	w := &Worker{
-		js: js, extractor: extractor, cfg: cfg, log: cfg.Logger.With("worker", cfg.WorkerName), observer: cfg.Observer,
+		js: js, names: names, extractor: extractor, cfg: cfg, log: cfg.Logger.With("worker", cfg.WorkerName), observer: cfg.Observer,
 		attempts: newAttempts(counts),
-		dead:     deadLetters{js, cfg.Names, cfg.Observer},
+		dead:     deadLetters{js, names, cfg.Observer},
 		heal:     newHealer(),
 		outcomes: map[string]uint64{}, started: cfg.Clock(),
 	}
 	w.chunks = &lanes{
-		js: js, names: cfg.Names, ackWait: cfg.AckWait, gate: cfg.Gate, attempts: w.attempts, rand: cfg.Rand, log: w.log, failed: w.pullFailed,
+		js: js, names: names, ackWait: cfg.AckWait, gate: cfg.Gate, attempts: w.attempts, rand: cfg.Rand, log: w.log, failed: w.pullFailed,
 		handle: func(ctx context.Context, d delivery, ackWait time.Duration) {
 			w.deliver(ctx, d, ackWait, w.handleChunk)
 		},
@@ -86,7 +91,7 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 	w.documents = newPuller("documents", documentSlots, func(ctx context.Context, d delivery, ackWait time.Duration) {
 		w.deliver(ctx, d, ackWait, w.handleDocument)
 	})
-	w.presence = &presence{js: js, names: cfg.Names, state: w.state, counted: w.chunks.fleet.Store, rand: cfg.Rand, log: w.log}
+	w.presence = &presence{js: js, names: names, state: w.state, counted: w.chunks.fleet.Store, rand: cfg.Rand, log: w.log}
 	return w, nil
 }
 
@@ -107,10 +112,10 @@ func (w *Worker) Run(ctx context.Context) error {
 		err = nil
 	}
 	if err == nil {
-		err = wire.CheckLanes(ctx, w.js, w.cfg.Names)
+		err = wire.CheckLanes(ctx, w.js, w.names)
 	}
 	if err == nil {
-		w.results, err = openResults(ctx, w.js, w.cfg.Names)
+		w.results, err = openResults(ctx, w.js, w.names)
 		w.results.observer = w.observer
 	}
 	if err != nil {
@@ -119,7 +124,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	for _, object := range created {
 		w.log.Info("created", "object", object)
 	}
-	w.log.Info("working", "concurrency", w.cfg.Concurrency, "namespace", w.cfg.Names.Namespace())
+	w.log.Info("working", "concurrency", w.cfg.Concurrency, "namespace", w.names.Namespace())
 
 	w.presence.begin(ctx)
 	work, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))

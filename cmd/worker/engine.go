@@ -32,12 +32,12 @@ type engine struct {
 // newEngine is the one place where provider, admission, breaker, limiter,
 // retry, pipeline and consumer are put together. changed hears of every transition of the
 // circuit that this process makes, watch of everything; it may be nil. Errors are mistakes in the flags.
-func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provider, flags engineFlags, config consumer.Config, changed func(resilience.Change), watch *work.Observer) (*engine, error) {
+func newEngine(js jetstream.JetStream, names wire.Names, shared stores, provider extraction.Provider, flags engineFlags, config consumer.Config, changed func(resilience.Change), watch *work.Observer) (*engine, error) {
 	breaker, err := newBreaker(flags.circuitFlags, shared.circuit, config.Logger, changed)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	granted := limits.NewFollower(js, config.Names, flags.limits(), config.Logger)
+	granted := limits.NewFollower(js, names, flags.limits(), config.Logger)
 	limiter, err := resilience.NewLimiter(resilience.LimiterConfig{Cache: shared.limits, Limits: flags.limits(), LimitsFor: granted.For})
 	if err != nil {
 		return nil, cli.Usage(err)
@@ -64,7 +64,7 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	options, err := flags.options(js, config.Names)
+	options, err := flags.options(js, names)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func newEngine(js jetstream.JetStream, shared stores, provider extraction.Provid
 	config.Concurrency, config.ChunkDeadline = flags.Concurrency, flags.ChunkDeadline
 	config.MaxAttempts, config.Backoff = flags.MaxAttempts, retry
 	config.EnsureStores = shared.ensure
-	paused := pauses.NewFollower(js, config.Names, config.Logger)
+	paused := pauses.NewFollower(js, names, config.Logger)
 	config.Gate = gate{paused, breaker, limiter, flags.HalfOpenMaxCalls}
 	worker, err := consumer.New(js, pausing{pipeline, paused}, shared.attempts, config)
 	if err != nil {

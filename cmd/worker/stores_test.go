@@ -39,8 +39,8 @@ func TestDeletedStoresComeBack(t *testing.T) {
 	}
 	require.NoError(t, flags.check())
 	log := &process.Log{}
-	config := consumer.Config{Names: names, WorkerName: "test", Logger: slog.New(slog.NewTextHandler(log, nil))}
-	e, err := newEngine(js, shared, provider, flags, config, func(resilience.Change) {}, nil)
+	config := consumer.Config{Namespace: names.Namespace(), WorkerName: "test", Logger: slog.New(slog.NewTextHandler(log, nil))}
+	e, err := newEngine(js, names, shared, provider, flags, config, func(resilience.Change) {}, nil)
 	require.NoError(t, err)
 	defer e.close()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -80,10 +80,10 @@ func (c *tryCommand) Run(ctx context.Context, streams cli.Streams) error {
 	}
 	shared := memoryStores()
 	defer shared.close()
-	config := consumer.Config{Names: plan.Names(), DrainTimeout: tryDrain, Logger: logger}
+	config := consumer.Config{Namespace: plan.Names().Namespace(), DrainTimeout: tryDrain, Logger: logger}
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	engine, err := newEngine(js, shared, provider, c.engineFlags, config, stopWhenOpen(stop), nil)
+	engine, err := newEngine(js, plan.Names(), shared, provider, c.engineFlags, config, stopWhenOpen(stop), nil)
 	if err != nil {
 		return err
 	}

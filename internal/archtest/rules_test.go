@@ -53,7 +53,7 @@ var rules = []rule{
 	{
 		name:    "R4 only commands compose",
 		of:      []string{""},
-		except:  []string{"cmd", "internal/eval", "internal/chaos", "internal/overview", "kvcache/natskv", "extraction/offline", "extraction/openai"},
+		except:  []string{"cmd", "examples", "internal/eval", "internal/chaos", "internal/overview", "kvcache/natskv", "extraction/offline", "extraction/openai"},
 		never:   []string{"kvcache/natskv", "extraction/openai", "extraction/offline"},
 		direct:  true,
 		because: "adapters are chosen in one place; everything else takes the port, but for the overview, which reads how one has stored the limits",
@@ -65,6 +65,13 @@ var rules = []rule{
 		because: "publisher and worker meet on the wire, not in code",
 	},
 	{
+		name:    "examples use what everybody can",
+		of:      []string{"examples"},
+		never:   []string{"internal", "cmd"},
+		direct:  true,
+		because: "a program outside this repository may not import them",
+	},
+	{
 		name:    "publishing does not consume",
 		of:      []string{"publish"},
 		never:   []string{"consumer", "resilience", "kvcache"},
@@ -73,7 +80,7 @@ var rules = []rule{
 	{
 		name:    "nats.go is confined",
 		of:      []string{""},
-		except:  []string{"cmd", "consumer", "publish", "kvcache/natskv", "internal/history", "internal/wire", "internal/natsconn", "internal/natstest", "internal/overview", "internal/chaos"},
+		except:  []string{"cmd", "consumer", "publish", "kvcache/natskv", "internal/history", "internal/wire", "internal/natsconn", "internal/natstest", "internal/overview", "internal/chaos", "examples"},
 		never:   []string{"github.com/nats-io/nats.go"},
 		direct:  true,
 		because: "only what speaks to NATS may know its client",

@@ -19,42 +19,66 @@ import (
 const root = "../.."
 
 // TestCommandsOfTheDocumentation runs each document's commands in a shell that
-// stops at the first failure, in a copy of the repository as git knows it.
+// stops at the first failure, in a copy of the repository as git knows it. Those
+// that build the commands come first, in the same copy, so that they are built
+// once; the others find them built, as their reader does.
 func TestCommandsOfTheDocumentation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole documents; left out of -short")
 	}
-	clone := t.TempDir()
-	copyTree(t, clone)
+	built := t.TempDir()
+	copyTree(t, built)
+	type document struct{ name, commands string }
+	var building, others []document
 	for _, doc := range documents(t) {
-		t.Run(doc, func(t *testing.T) {
-			text, err := os.ReadFile(filepath.Join(root, doc))
-			require.NoError(t, err)
-			commands, skipped := script(string(text))
-			for _, why := range skipped {
-				t.Logf("not run: %s", why)
-			}
-			if commands == "" {
-				return
-			}
-			run(t, clone, commands, freePort(t), freePort(t))
+		text, err := os.ReadFile(filepath.Join(root, doc))
+		require.NoError(t, err)
+		commands, skipped := script(string(text))
+		for _, why := range skipped {
+			t.Logf("%s: not run: %s", doc, why)
+		}
+		switch {
+		case commands == "":
+		case strings.Contains(commands, "make build"):
+			building = append(building, document{doc, commands})
+		default:
+			others = append(others, document{doc, commands})
+		}
+	}
+	for _, doc := range building {
+		t.Run(doc.name, func(t *testing.T) { run(t, built, doc.commands, "") })
+	}
+	for _, doc := range others {
+		t.Run(doc.name, func(t *testing.T) {
+			t.Parallel()
+			own := t.TempDir() // for the files that it makes
+			copyTree(t, own)
+			run(t, own, doc.commands, filepath.Join(built, "bin"))
 		})
 	}
 }
 
+// ports are those that the documents use. They are exchanged for free ones: a
+// machine that runs the tests may have servers of its own.
+var ports = []string{"4222", "4223", "4224", "6222", "6223", "6224", "8000", "9464", "9465"}
+
 // run executes the commands with their own process group, so that servers which a
-// document starts in the background end with it. The default ports of NATS and of
-// a worker are exchanged for free ones: a machine that runs the tests may have
-// servers of its own.
-func run(t *testing.T, dir, commands, natsPort, listenPort string) {
+// document starts in the background end with it.
+func run(t *testing.T, dir, commands, path string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 9*time.Minute)
 	defer cancel()
-	commands = strings.NewReplacer("4222", natsPort, "9464", listenPort).Replace(commands)
+	var exchange []string
+	for _, port := range ports {
+		free := freePort(t)
+		exchange = append(exchange, ":"+port, ":"+free, " "+port, " "+free)
+	}
+	natsURL := "nats://127.0.0.1" + exchange[1]
+	commands = strings.NewReplacer(exchange...).Replace(commands)
 	var output bytes.Buffer
 	shell := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
 	shell.Dir = dir
-	shell.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "NATS_URL=nats://127.0.0.1:"+natsPort)
+	shell.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "NATS_URL="+natsURL, "PATH="+path+":"+os.Getenv("PATH"))
 	shell.Stdout, shell.Stderr = &output, &output
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	shell.WaitDelay = 5 * time.Second
