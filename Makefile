@@ -56,6 +56,13 @@ fleet: ## eight real processes share a limit for 30 s (FOR=2m for longer), then 
 scale: ## what 1,000 workers and 100,000 tenants would ask of one NATS server
 	cd bench && $(GO) run ./scale
 
+.PHONY: man
+man: build ## write manual pages and shell completions into bin/
+	@for program in worker publisher; do \
+		bin/$$program man > bin/$$program.1; \
+		for shell in bash zsh fish; do bin/$$program completion $$shell > bin/$$program.$$shell; done; \
+	done
+
 .PHONY: ci
 ci: ## what CI runs
 	bash .ci/run

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/cli/complete"
+	"github.com/weirkeeper/weirkeeper/internal/cli/manual"
 )
 
 const description = `publisher sends documents to a fleet of workers and fetches what they found.
@@ -28,6 +30,10 @@ type commands struct {
 	Graph   graphCommand   `cmd:"" help:"Merge the results into one graph and print it."`
 	Diff    diffCommand    `cmd:"" help:"Say what a run over the same documents found that another did not."`
 	Version versionCommand `cmd:"" help:"Say which build this is."`
+
+	Completion    complete.Command      `cmd:"" help:"Print the completion script of a shell."`
+	Man           manual.Command        `cmd:"" help:"Print the manual page, for man -l or a packager."`
+	CompleteWords complete.WordsCommand `cmd:"" hidden:""`
 }
 
 type versionCommand struct{}

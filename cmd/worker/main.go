@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/cli/complete"
+	"github.com/weirkeeper/weirkeeper/internal/cli/manual"
 )
 
 const description = `worker turns text into a knowledge graph by asking a model about it, chunk by chunk.
@@ -37,6 +39,10 @@ type commands struct {
 	Dead    deadCommands    `cmd:"" set:"loglevel=error" help:"See what was set aside, and send it again."`
 	Domains domainsCommands `cmd:"" set:"loglevel=error" help:"See what is looked for in which kind of document, and check files of your own."`
 	Version versionCommand  `cmd:"" help:"Say which build this is."`
+
+	Completion    complete.Command      `cmd:"" help:"Print the completion script of a shell."`
+	Man           manual.Command        `cmd:"" help:"Print the manual page, for man -l or a packager."`
+	CompleteWords complete.WordsCommand `cmd:"" hidden:""`
 }
 
 type versionCommand struct{}

@@ -1,0 +1,49 @@
+package e2e_test
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestManualPages(t *testing.T) {
+	t.Parallel()
+	for program, commands := range map[string][]string{
+		"worker":    {"run", "try", "check", "circuit list", "dead replay"},
+		"publisher": {"publish", "status", "graph", "diff"},
+	} {
+		page := command{program: program, args: []string{"man"}}.run(t)
+		require.Equal(t, 0, page.code, page)
+		require.NotContains(t, page.out, "complete\\-words", "hidden commands are nobody's business")
+		for _, c := range commands {
+			require.Contains(t, page.out, `.SS "`+strings.ReplaceAll(c, "-", `\-`))
+			help := command{program: program, args: append(strings.Fields(c), "--help")}.run(t)
+			require.Equal(t, 0, help.code, help)
+			flags := regexp.MustCompile(`(?m)^\s+--([a-z-]+)`).FindAllStringSubmatch(help.out, -1)
+			require.NotEmpty(t, flags, help)
+			for _, flag := range flags {
+				require.Contains(t, page.out, `\fB`+strings.ReplaceAll("--"+flag[1], "-", `\-`)+`\fR`, "%s %s", program, c)
+			}
+		}
+		lint(t, page.out)
+	}
+}
+
+// lint asks mandoc, where it is installed, what it thinks of a page.
+func lint(t *testing.T, page string) {
+	t.Helper()
+	mandoc, err := exec.LookPath("mandoc")
+	if err != nil {
+		t.Log("not linted: there is no mandoc here")
+		return
+	}
+	run := exec.Command(mandoc, "-Tlint", "-Wwarning")
+	run.Stdin = strings.NewReader(page)
+	output, _ := run.Output() // its exit code counts the date, too
+	for line := range strings.Lines(string(output)) {
+		require.Contains(t, line, "missing date", "a page of a reproducible build has none")
+	}
+}
