@@ -23,10 +23,12 @@ type Heading struct {
 }
 
 // Read returns the readable text of an HTML source: markup, scripts, styles and
-// other invisible parts are left out, block elements end a line, white space is
-// folded as a browser does outside <pre>, control characters are dropped. It
-// never fails: broken HTML has text, too. Offsets into the result are not offsets
-// into the source.
+// other invisible elements are left out, block elements end a line, white space is
+// folded as a browser does outside <pre>, control characters are dropped. What the
+// attribute hidden or a style makes invisible is read: pages show it later. It never
+// fails: broken HTML has text, too, and an element that is never closed hides
+// nothing, but for scripts and styles. Offsets into the result are not offsets into
+// the source.
 func Read(source string) Page { return read(source, false) }
 
 // ReadXHTML is [Read] for XHTML, where <script/> is an element of its own.
@@ -36,31 +38,42 @@ func read(source string, xhtml bool) Page {
 	var out writer
 	var page Page
 	var hidden atom.Atom // the invisible element that we are inside, if any
-	depth, pre, headingFrom := 0, 0, -1
+	ends := closings{source: source}
+	at, depth, pre, headingFrom := 0, 0, 0, -1
+	entitled := false // the token before was <title>
 	tokens := html.NewTokenizer(strings.NewReader(source))
+	tokens.AllowCDATA(xhtml)
 	for {
 		kind := tokens.Next()
 		if kind == html.ErrorToken {
 			page.Text = out.String()
 			return page
 		}
+		at += len(tokens.Raw())
 		token := tokens.Token()
-		if kind == html.SelfClosingTagToken && xhtml {
+		a := token.DataAtom
+		opens := kind == html.StartTagToken || kind == html.SelfClosingTagToken && !xhtml && isRaw(a)
+		closed := isCode(a) || ends.after(a, at)
+		if kind == html.SelfClosingTagToken && xhtml || opens && isRaw(a) && (!closed || a == atom.Noframes) {
 			tokens.NextIsNotRawText()
 		}
-		if kind == html.StartTagToken && token.DataAtom == atom.Title {
-			if tokens.Next() == html.TextToken && page.Title == "" && hidden != atom.Svg {
-				page.Title = strings.Join(strings.FieldsFunc(tokens.Token().Data, isGap), " ")
+		if entitled && kind == html.TextToken {
+			if entitled = false; page.Title == "" && hidden != atom.Svg {
+				page.Title = strings.Join(strings.FieldsFunc(token.Data, isGap), " ")
 			}
 			continue
 		}
+		entitled = opens && a == atom.Title
+		if hidden == atom.Svg && opens && endsSvg(a) {
+			hidden = 0
+		}
 		if hidden != 0 {
 			switch {
-			case token.DataAtom != hidden:
-			case kind == html.StartTagToken:
+			case a != hidden:
+			case opens:
 				depth++
 			case kind == html.EndTagToken:
-				if depth--; depth == 0 {
+				if depth--; depth == 0 || !closed {
 					hidden = 0
 				}
 			}
@@ -70,23 +83,23 @@ func read(source string, xhtml bool) Page {
 		case html.TextToken:
 			out.text(token.Data, pre > 0)
 		case html.StartTagToken, html.SelfClosingTagToken:
-			if isHidden(token.DataAtom) && (kind == html.StartTagToken || !xhtml && isRaw(token.DataAtom)) {
-				hidden, depth = token.DataAtom, 1
+			if isHidden(a) && opens && closed {
+				hidden, depth = a, 1
 				continue
 			}
-			if token.DataAtom == atom.Pre && kind == html.StartTagToken {
+			if a == atom.Pre && opens {
 				pre++
 			}
-			out.boundary(token.DataAtom)
-			if isHeading(token.DataAtom) && kind == html.StartTagToken {
+			out.boundary(a)
+			if isHeading(a) && opens {
 				headingFrom = out.Len()
 			}
 		case html.EndTagToken:
-			if token.DataAtom == atom.Pre && pre > 0 {
+			if a == atom.Pre && pre > 0 {
 				pre--
 			}
-			out.boundary(token.DataAtom)
-			if isHeading(token.DataAtom) && headingFrom >= 0 {
+			out.boundary(a)
+			if isHeading(a) && headingFrom >= 0 {
 				text := out.String()[headingFrom:]
 				if heading := strings.TrimSpace(text); heading != "" {
 					page.Headings = append(page.Headings, Heading{headingFrom + strings.Index(text, heading), heading})
@@ -180,12 +193,6 @@ func isHeading(a atom.Atom) bool {
 	return false
 }
 
-// isRaw reports whether HTML takes what follows the tag for text, even if the
-// tag closes itself.
-func isRaw(a atom.Atom) bool {
-	return a == atom.Script || a == atom.Style || a == atom.Noscript || a == atom.Iframe
-}
-
 // printable drops what is no text: U+0000 could not even be sent.
 func printable(r rune) rune {
 	switch {
@@ -200,11 +207,3 @@ func printable(r rune) rune {
 }
 
 func isGap(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
-
-func isHidden(a atom.Atom) bool {
-	switch a {
-	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Svg, atom.Head:
-		return true
-	}
-	return false
-}

@@ -45,6 +45,38 @@ func TestTitleAndHeadings(t *testing.T) {
 	require.Equal(t, []htmltext.Heading{{Offset: 3, Text: "One two"}, {Offset: 18, Text: "Four"}}, page.Headings)
 }
 
+// Trap: what HTML does not require to be closed must not swallow the text.
+func TestNothingIsLostWhereNoEndIsWritten(t *testing.T) {
+	for source, want := range map[string]string{
+		"<!DOCTYPE html><html><head><title>T</title><body><p>Ada.</p></body></html>":                            "Ada.",
+		"<!DOCTYPE html><head><meta charset=utf-8><title>T</title><link rel=x><style>a</style><p>Ada.":          "Ada.",
+		"<head><base href=x><noscript><style>p{}</style></noscript><script>x</script>\nAda.":                    "Ada.",
+		"<html><head><title>T</title></head><head><title>U</title></head><body>Ada.":                            "Ada.",
+		"<p>One<p>Two<ul><li>Three<li>Four</ul><dl><dt>Five<dd>Six</dl>":                                        "One\n\nTwo\n\nThree\nFour\n\nFive\nSix",
+		"<table><caption>C<colgroup><col><thead><tr><th>A<th>B<tbody><tr><td>1<td>2<tfoot><tr><td>3</table>End": "C\nA B\n1 2\n3\n\nEnd",
+		"<select><optgroup label=x><option>One<option>Two</select>":                                             "One\nTwo",
+		"<ruby>Ada<rt>a<rp>)</ruby>":                        "Adaa)",
+		"One.<script>two":                                   "One.",
+		"One.<style>two":                                    "One.",
+		"One.<template><p>Two.":                             "One.\n\nTwo.",
+		"One.<noscript><p>Two.":                             "One.\n\nTwo.",
+		"One.<title>Two<p>Three.":                           "One.\n\nThree.",
+		"<title><p>One.":                                    "One.",
+		"One.<textarea>Two<p>Three.":                        "One.Two\n\nThree.",
+		"One.<iframe src=x/><p>Two.":                        "One.\n\nTwo.",
+		"One.<object data=x><p>Two.":                        "One.\n\nTwo.",
+		"<svg><path><p>One.<svg><g/></svg>":                 "One.",
+		"<svg><svg>a</svg>b":                                "b",
+		"<frameset><noframes><p>One.</noframes></frameset>": "One.",
+		"<p hidden>One.<p style='display:none'>Two.":        "One.\n\nTwo.",
+		"<p>One<textarea><b></textarea>Two":                 "One<b>Two",
+	} {
+		require.Equal(t, want, htmltext.Read(source).Text, source)
+	}
+	require.Equal(t, "One & two", htmltext.ReadXHTML("<p><![CDATA[One & two]]></p>").Text)
+	require.Equal(t, "Two", htmltext.Read("One.<title>Two<p>Three.").Title)
+}
+
 // In XHTML every element may close itself; in HTML a script goes on.
 func TestElementsThatCloseThemselves(t *testing.T) {
 	for _, element := range []string{"script", "style", "title", "iframe", "textarea"} {
@@ -57,6 +89,7 @@ func TestElementsThatCloseThemselves(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add("<p>One &amp; two</p>", false)
 	f.Add("<script><svg><pre></p>", true)
+	f.Add("<head><title>One<svg><p>Two</svg><template><object></template><textarea>", false)
 	f.Add("<h1>One<h2>\x00</h2><pre> a\n </pre><title/>", true)
 	f.Fuzz(func(t *testing.T, source string, xhtml bool) {
 		if !utf8.ValidString(source) {
