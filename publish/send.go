@@ -30,6 +30,8 @@ type Publisher struct {
 	plan   *Plan
 	tell   func(Counts)
 
+	observer Observer
+
 	counts  Counts
 	resume  position
 	pending map[chunkKey]pendingChunk
@@ -85,7 +87,7 @@ func New(js jetstream.JetStream, plan *Plan) (*Publisher, error) {
 		return nil, err
 	}
 	return &Publisher{
-		js: js, reader: reader, plan: plan, tell: func(Counts) {},
+		js: js, reader: reader, plan: plan, tell: func(Counts) {}, observer: unobserved{},
 		counts:  Counts{Chunks: plan.Chunks},
 		pending: map[chunkKey]pendingChunk{}, overtaken: map[chunkKey]bool{},
 	}, nil
@@ -110,6 +112,7 @@ func (p *Publisher) Send(ctx context.Context) error {
 		return err
 	}
 	window := newWindow(p)
+	defer window.abandon()
 	sent := map[string]bool{}
 	for _, source := range p.plan.sources {
 		for item, err := range source.Documents() {
@@ -127,20 +130,31 @@ func (p *Publisher) Send(ctx context.Context) error {
 			if !p.plan.holds(planned) {
 				return &InputError{Source: item.Source, Line: item.Line, Offset: -1, Reason: "has changed since it was checked: run the same command again"}
 			}
-			for _, m := range messages {
-				if existing[chunkKey{m.chunk.DocumentID, m.chunk.Index}] == (content{m.chunk.ChunkID, m.chunk.Total}) {
-					p.counts.Existing++
-					p.counts.Done++
-					p.tell(p.counts)
-					continue
-				}
-				if err := window.send(ctx, m); err != nil {
-					return err
-				}
+			if err := p.sendDocument(ctx, window, planned, messages, existing); err != nil {
+				return err
 			}
 		}
 	}
 	return window.drain(ctx)
+}
+
+// sendDocument hands over the chunks of one document that have no result yet.
+func (p *Publisher) sendDocument(ctx context.Context, window *window, planned PlannedDocument, messages []message, existing map[chunkKey]content) error {
+	inner, handed := p.observer.Document(ctx, planned)
+	for _, m := range messages {
+		if existing[chunkKey{m.chunk.DocumentID, m.chunk.Index}] == (content{m.chunk.ChunkID, m.chunk.Total}) {
+			p.counts.Existing++
+			p.counts.Done++
+			p.tell(p.counts)
+			continue
+		}
+		if err := window.send(inner, m); err != nil {
+			handed(err)
+			return err
+		}
+	}
+	handed(nil)
+	return nil
 }
 
 // holds reports whether planned is in the plan as it was checked.
@@ -183,7 +197,8 @@ type window struct {
 
 type flight struct {
 	message
-	ack jetstream.PubAckFuture
+	ack    jetstream.PubAckFuture
+	stored func(duplicate bool, err error) // tells the observer
 }
 
 func newWindow(p *Publisher) *window {
@@ -196,11 +211,12 @@ func (w *window) send(ctx context.Context, m message) error {
 			return err
 		}
 	}
+	stored := w.publisher.observer.Chunk(ctx, m.chunk, len(m.msg.Data), m.msg.Header)
 	ack, err := w.publisher.js.PublishMsgAsync(m.msg)
 	if err != nil {
 		ack = nil // landing sends it again
 	}
-	w.flying = append(w.flying, flight{m, ack})
+	w.flying = append(w.flying, flight{m, ack, stored})
 	return nil
 }
 
@@ -211,6 +227,15 @@ func (w *window) drain(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// abandon tells the observer of chunks of which nobody will know whether they are
+// stored, because an earlier one could not be sent.
+func (w *window) abandon() {
+	for _, f := range w.flying {
+		f.stored(false, context.Canceled)
+	}
+	w.flying = nil
 }
 
 // land waits until the oldest chunk is stored.
@@ -227,6 +252,7 @@ func (w *window) land(ctx context.Context) error {
 	if copied {
 		stored, err = w.confirm(ctx, f.message, stored)
 	}
+	f.stored(err == nil && stored.Duplicate, err)
 	if err != nil {
 		return &SendError{DocumentID: f.chunk.DocumentID, Index: f.chunk.Index, Err: err}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/cli/deliver"
+	"github.com/weirkeeper/weirkeeper/internal/telemetry"
+	"github.com/weirkeeper/weirkeeper/internal/telemetry/send"
 	"github.com/weirkeeper/weirkeeper/publish"
 )
 
@@ -23,6 +25,7 @@ type publishCommand struct {
 	JSON     bool          `name:"json" help:"Print the report as JSON."`
 
 	deliver.SplitFlags `embed:""`
+	telemetry.Flags    `embed:""`
 	connectionFlags    `embed:""`
 }
 
@@ -109,6 +112,17 @@ func (c *publishCommand) send(ctx context.Context, streams cli.Streams, session 
 	publisher, err := publish.New(session.js, plan)
 	if err != nil {
 		return deliver.Refused(err)
+	}
+	traced, err := telemetry.Start(ctx, telemetry.Config{
+		Service: "weirkeeper-publisher", Instance: cli.Instance("publisher"), Build: telemetry.Build(cli.ReadBuild()),
+		Endpoint: c.OTLPEndpoint, Traces: true, Logger: c.Logger(streams.Err),
+	})
+	if err != nil {
+		return cli.Usage(err)
+	}
+	defer traced.Stop()
+	if traced.Traces() {
+		publisher.Observe(send.New(traced, plan.Names(), c.Tenant))
 	}
 	outcome, err := deliver.Run(ctx, streams.Err, publisher, deliver.Order{Wait: c.Wait, Timeout: c.Timeout})
 	if printErr := c.print(streams.Out, plan, outcome); printErr != nil {

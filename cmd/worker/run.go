@@ -75,7 +75,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	logger := telemetry.Logs(c.Logger(streams.Err))
-	instance := workerName()
+	instance := cli.Instance("worker")
 	measured, watch, err := c.telemetryFlags.start(ctx, names, instance, c.Listen == nil || *c.Listen != "", logger)
 	if err != nil {
 		return err

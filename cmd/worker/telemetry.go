@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"strconv"
 
 	"github.com/weirkeeper/weirkeeper/extraction/openai"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
@@ -49,15 +47,6 @@ func (f telemetryFlags) start(ctx context.Context, names wire.Names, instance st
 		return nil, nil, err
 	}
 	return t, watch, nil
-}
-
-// workerName tells the workers of a fleet apart, in results, logs and metrics.
-func workerName() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "worker"
-	}
-	return host + "-" + strconv.Itoa(os.Getpid())
 }
 
 // endpoint is the model server's URL, "" if there is none.

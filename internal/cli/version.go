@@ -3,8 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 )
 
 // Version is the version of this module, "(devel)" if it is not known.
@@ -40,4 +42,14 @@ func WriteVersion(out io.Writer, program string) {
 		commit = " commit " + commit
 	}
 	fmt.Fprintf(out, "%s %s%s %s %s/%s\n", program, Version(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// Instance tells the processes of a fleet apart, in results, logs, metrics and traces:
+// host name and process id, or otherwise instead of a host name that is not known.
+func Instance(otherwise string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = otherwise
+	}
+	return host + "-" + strconv.Itoa(os.Getpid())
 }
