@@ -20,6 +20,7 @@ Examples:
   OPENAI_BASE_URL=http://127.0.0.1:11434/v1 worker run --model qwen3 --rpm 60
                                              join the fleet on nats://127.0.0.1:4222
   worker check --provider offline            prove that all of it works, line by line
+  worker top                                 watch the fleet
 
 "worker" alone is "worker run". Every worker that uses the same NATS server and
 namespace is part of one fleet and shares its limits and its circuit.
@@ -32,6 +33,7 @@ type commands struct {
 	Run     runCommand      `cmd:"" default:"withargs" help:"Work until told to stop (the default)."`
 	Try     tryCommand      `cmd:"" set:"loglevel=warn" help:"Extract files here and now, print the graph and exit. Needs no server."`
 	Check   checkCommand    `cmd:"" set:"loglevel=error" help:"Prove that NATS, the model, limits, circuit and retries work, one line each."`
+	Top     topCommand      `cmd:"" set:"loglevel=error" help:"Watch the fleet: tenants, backlog, allowances, workers, circuits."`
 	Circuit circuitCommands `cmd:"" set:"loglevel=error" help:"See the fleet's circuits, open and close them."`
 	Limits  limitsCommands  `cmd:"" set:"loglevel=error" help:"See and set the limits of single tenants."`
 	Pause   pauseCommand    `cmd:"" set:"loglevel=error" help:"Pause a tenant or the whole fleet for some time, or list what is paused."`

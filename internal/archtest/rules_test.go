@@ -135,7 +135,7 @@ var rules = []rule{
 		name:    "command line libraries are confined",
 		of:      []string{""},
 		except:  []string{"cmd", "internal/cli"},
-		never:   []string{"github.com/alecthomas/kong", "github.com/vbauerster/mpb", "golang.org/x/term"},
+		never:   []string{"github.com/alecthomas/kong", "github.com/vbauerster/mpb", "golang.org/x/term", "github.com/mattn/go-runewidth"},
 		direct:  true,
 		because: "a library user of a package must not inherit a command line",
 	},
@@ -164,7 +164,7 @@ var rules = []rule{
 	{
 		name:    "test libraries stay in tests",
 		of:      []string{""},
-		never:   []string{"github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak"},
+		never:   []string{"github.com/stretchr/testify", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/creack/pty"},
 		because: "a binary must not carry its test helpers",
 	},
 	{
