@@ -151,6 +151,15 @@ func (f operatorFlags) circuits(ctx context.Context, streams cli.Streams, write 
 	if err != nil {
 		return nil, err
 	}
+	book, err := openCircuits(ctx, s, write)
+	if err != nil {
+		s.close()
+	}
+	return book, err
+}
+
+// openCircuits does that with a session, which stays the caller's if it fails.
+func openCircuits(ctx context.Context, s *session, write bool) (*circuitBook, error) {
 	book := &circuitBook{session: s}
 	exists, err := wire.BucketExists(ctx, s.js, s.names.CircuitBucket())
 	if err == nil && (exists || write) {
@@ -161,17 +170,21 @@ func (f operatorFlags) circuits(ctx context.Context, streams cli.Streams, write 
 		}
 	}
 	if err != nil {
-		book.close()
+		book.closeCache()
 		return nil, err
 	}
 	return book, nil
 }
 
 func (b *circuitBook) close() {
+	b.closeCache()
+	b.session.close()
+}
+
+func (b *circuitBook) closeCache() {
 	if b.cache != nil {
 		_ = b.cache.Close()
 	}
-	b.session.close()
 }
 
 func (b *circuitBook) find(name string) (resilience.StoredCircuit, bool) {

@@ -97,21 +97,20 @@ func (c *deadReplayCommand) replayAll(ctx context.Context, s *session, letters i
 		if err != nil {
 			return err
 		}
-		r := replay{Letter: letter.Sequence, Tenant: letter.Tenant, Kind: letter.Kind, To: letter.OriginSubject}
-		send := publish.Replay
-		word := "sent"
-		if c.DryRun {
-			send, word = publish.CheckReplay, "would send"
+		r, err := replayLetter(ctx, s, letter, c.DryRun)
+		if err != nil {
+			return err
 		}
-		err := send(ctx, s.js, s.names, letter)
+		word := "sent"
 		switch {
-		case err == nil:
-			report.Replayed = append(report.Replayed, r)
-		case stays(err):
-			word, r.Reason = "left", wire.CleanError(err.Error())
+		case r.Reason != "":
+			word = "left"
 			report.Left = append(report.Left, r)
+		case c.DryRun:
+			word = "would send"
+			fallthrough
 		default:
-			return fmt.Errorf("dead letter %d: %w", letter.Sequence, err)
+			report.Replayed = append(report.Replayed, r)
 		}
 		if c.JSON {
 			continue
@@ -125,6 +124,24 @@ func (c *deadReplayCommand) replayAll(ctx context.Context, s *session, letters i
 		}
 	}
 	return nil
+}
+
+// replayLetter sends a letter again, or only looks whether it could. One that has to
+// be left says why; an error is NATS's.
+func replayLetter(ctx context.Context, s *session, letter publish.Letter, dryRun bool) (replay, error) {
+	r := replay{Letter: letter.Sequence, Tenant: letter.Tenant, Kind: letter.Kind, To: letter.OriginSubject}
+	send := publish.Replay
+	if dryRun {
+		send = publish.CheckReplay
+	}
+	switch err := send(ctx, s.js, s.names, letter); {
+	case err == nil:
+	case stays(err):
+		r.Reason = wire.CleanError(err.Error())
+	default:
+		return r, fmt.Errorf("dead letter %d: %w", letter.Sequence, err)
+	}
+	return r, nil
 }
 
 // stays reports errors that are about one letter.

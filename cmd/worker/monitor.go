@@ -33,8 +33,8 @@ func newMonitor(e *engine, js jetstream.JetStream, names wire.Names, flags workF
 	return &monitor{e.worker, e.breaker, e.admission, e.pauses, js, names, health.NewWatchdog(flags.ChunkDeadline+time.Minute, nil)}
 }
 
-func (m *monitor) config(metrics http.Handler, profiles bool) health.Config {
-	return health.Config{Live: m.live, Ready: m.ready, Notes: m.notes, Snapshot: m.snapshot, Metrics: metrics, Profiles: profiles}
+func (m *monitor) config(metrics, page http.Handler, profiles bool) health.Config {
+	return health.Config{Live: m.live, Ready: m.ready, Notes: m.notes, Snapshot: m.snapshot, Metrics: metrics, Profiles: profiles, Page: page}
 }
 
 func (m *monitor) live() []string {

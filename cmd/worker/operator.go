@@ -25,7 +25,7 @@ type operatorFlags struct {
 // session is an open connection to the fleet's NATS. It creates nothing: an
 // operator who looks must not have to be allowed to.
 type session struct {
-	conn  *nats.Conn
+	conn  *nats.Conn // nil if the connection is somebody else's
 	js    jetstream.JetStream
 	names wire.Names
 }
@@ -47,7 +47,11 @@ func (f operatorFlags) open(ctx context.Context, streams cli.Streams) (*session,
 	return &session{conn, js, names}, nil
 }
 
-func (s *session) close() { s.conn.Close() }
+func (s *session) close() {
+	if s.conn != nil {
+		s.conn.Close()
+	}
+}
 
 // read returns all entries of a bucket that operators write.
 func (s *session) read(ctx context.Context, bucket string) (reading follow.Reading, exists bool, err error) {

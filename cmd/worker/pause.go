@@ -74,12 +74,8 @@ func (c *pauseCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if pause.Until, err = c.end(book.now); err != nil {
 		return cli.Usage(err)
 	}
-	value, err := pause.Value()
-	if err != nil {
-		return cli.Usage(err)
-	}
-	if _, err := book.bucket.Put(ctx, pause.Key(), value); err != nil {
-		return book.failed(err)
+	if err := book.put(ctx, pause); err != nil {
+		return err
 	}
 	return printPauses(streams.Out, []shownPause{{Pause: pause}}, c.JSON)
 }
@@ -93,6 +89,11 @@ func (c *pauseCommand) end(now time.Time) (time.Time, error) {
 	case c.Until != nil:
 		until = *c.Until
 	}
+	return checkEnd(until, now)
+}
+
+// checkEnd is until as it is stored, if a pause may last so long.
+func checkEnd(until, now time.Time) (time.Time, error) {
 	switch {
 	case !until.After(now):
 		return until, fmt.Errorf("--until is over: it is %s at the NATS server", now.UTC().Format(time.RFC3339))
@@ -135,18 +136,12 @@ func (c *resumeCommand) Run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer book.close()
-	ended, left := []shownPause{}, []shownPause{}
-	for _, p := range book.paused() {
-		if p.key == target.Key() {
-			ended = append(ended, p)
-		} else if p.Problem == "" {
-			left = append(left, p)
-		}
+	ended, left, err := book.end(ctx, target)
+	if err != nil {
+		return err
 	}
 	if len(ended) == 0 {
 		fmt.Fprintf(streams.Err, "%s is not paused\n", targetShown(target))
-	} else if err := book.bucket.Delete(ctx, target.Key()); err != nil {
-		return book.failed(err)
 	}
 	switch {
 	case len(left) > 0 && left[0].Fleet:
@@ -186,9 +181,17 @@ func (f operatorFlags) pauses(ctx context.Context, streams cli.Streams, write bo
 	if err != nil {
 		return nil, err
 	}
+	book, err := openPauses(ctx, s, write)
+	if err != nil {
+		s.close()
+	}
+	return book, err
+}
+
+// openPauses does that with a session, which stays the caller's if it fails.
+func openPauses(ctx context.Context, s *session, write bool) (*pauseBook, error) {
 	book := &pauseBook{session: s}
 	if err := book.open(ctx, write); err != nil {
-		s.close()
 		return nil, err
 	}
 	return book, nil
@@ -216,6 +219,37 @@ func (b *pauseBook) close() { b.session.close() }
 
 func (b *pauseBook) failed(err error) error {
 	return fmt.Errorf("bucket %s: %w", b.session.names.PauseBucket(), err)
+}
+
+// put stores a pause.
+func (b *pauseBook) put(ctx context.Context, pause pauses.Pause) error {
+	value, err := pause.Value()
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if _, err := b.bucket.Put(ctx, pause.Key(), value); err != nil {
+		return b.failed(err)
+	}
+	return nil
+}
+
+// end removes the pause of target. It returns what has ended, and what is still
+// paused.
+func (b *pauseBook) end(ctx context.Context, target pauses.Pause) (ended, left []shownPause, err error) {
+	ended, left = []shownPause{}, []shownPause{}
+	for _, p := range b.paused() {
+		if p.key == target.Key() {
+			ended = append(ended, p)
+		} else if p.Problem == "" {
+			left = append(left, p)
+		}
+	}
+	if len(ended) > 0 {
+		if err := b.bucket.Delete(ctx, target.Key()); err != nil {
+			return nil, nil, b.failed(err)
+		}
+	}
+	return ended, left, nil
 }
 
 // paused returns what is paused, that of the fleet first, and after it what nobody

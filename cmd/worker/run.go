@@ -38,9 +38,10 @@ type runCommand struct {
 	storeFlags      `embed:""`
 	Embedded        bool    `group:"nats" help:"Start a NATS server in this process, on the port of --nats-url, for this machine only."`
 	StoreDir        string  `group:"nats" placeholder:"DIR" help:"Where the embedded server keeps its files. Default: ./weirkeeper-data."`
-	Listen          *string `group:"log" empty:"nowhere" placeholder:"HOST:PORT" help:"Where /healthz, /readyz, /metrics and /snapshot are served; empty for nowhere. Default: 127.0.0.1:9464, or nowhere if that is taken."`
+	Listen          *string `group:"log" empty:"nowhere" placeholder:"HOST:PORT" help:"Where the status page, /healthz, /readyz, /metrics and /snapshot are served; empty for nowhere. Default: 127.0.0.1:9464, or nowhere if that is taken."`
 
 	telemetryFlags `embed:""`
+	pageFlags      `embed:""`
 	cli.LogFlags   `embed:""`
 	cli.ConfigFile `embed:""`
 }
@@ -116,6 +117,11 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer engine.close()
+	page, err := c.newStatusPage(js, names, instance, c.address(), logger)
+	if err != nil {
+		return err
+	}
+	circuit.tell(page.heard)
 	defer circuit.follow(engine.breaker)()
 	monitor := newMonitor(engine, js, names, c.workFlags)
 	if watch != nil {
@@ -123,11 +129,14 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 			return err
 		}
 	}
-	stopListening, err := c.listen(monitor.config(measured.Handler(), c.Pprof), logger)
+	stopListening, listening, err := c.listen(monitor.config(measured.Handler(), page.handler, c.Pprof), logger)
 	if err != nil {
 		return err
 	}
 	defer stopListening()
+	if listening {
+		defer page.remember(ctx, engine.breaker)()
+	}
 	logger.Info("starting", "model", provider.Model(), "rpm", limitsShown(c.limits().Requests), "window", c.Window, "circuit", c.Circuit, "cache", c.Cache)
 	return natsflags.StartError(engine.worker.Run(ctx))
 }
@@ -141,7 +150,18 @@ func (c *runCommand) check() error {
 			return fmt.Errorf("--listen: %w", err)
 		}
 	}
-	return errors.Join(c.engineFlags.check(), c.fleetFlags.check(), c.telemetryFlags.check(c.Listen))
+	return errors.Join(c.engineFlags.check(), c.fleetFlags.check(), c.telemetryFlags.check(c.Listen), c.pageFlags.check(c.address()))
+}
+
+// address is where to listen, "" for nowhere.
+func (c *runCommand) address() string {
+	if c.Listen == nil {
+		return defaultListen
+	}
+	if address, err := health.CheckAddress(*c.Listen); err == nil {
+		return address
+	}
+	return *c.Listen
 }
 
 // connect opens the connection, to the server in this process if there is to be
@@ -204,24 +224,21 @@ func embeddedPort(natsURL string) (int, error) {
 
 // listen starts the HTTP server. That the default address is taken, by another
 // worker on this machine, is no reason not to work.
-func (c *runCommand) listen(answers health.Config, logger *slog.Logger) (stop func(), err error) {
-	address := defaultListen
-	if c.Listen != nil {
-		address = *c.Listen
-	}
+func (c *runCommand) listen(answers health.Config, logger *slog.Logger) (stop func(), listening bool, err error) {
+	address := c.address()
 	if address == "" {
-		return func() {}, nil
+		return func() {}, false, nil
 	}
 	server, err := health.Listen(address, health.Handler(answers))
 	switch {
 	case err == nil:
 		logger.Info("listening", "address", server.Address())
-		return server.Close, nil
+		return server.Close, true, nil
 	case c.Listen == nil:
 		logger.Warn("not listening: the default address is taken, choose one with --listen", "address", address)
-		return func() {}, nil
+		return func() {}, false, nil
 	default:
-		return nil, cli.Usage(fmt.Errorf("--listen: %w", err))
+		return nil, false, cli.Usage(fmt.Errorf("--listen: %w", err))
 	}
 }
 

@@ -81,24 +81,13 @@ func (c *limitsSetCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	value, err := json.Marshal(entry)
-	if err != nil {
-		return err
-	}
 	s, err := c.open(ctx, streams)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if _, err := wire.EnsureLimits(ctx, s.js, s.names); err != nil {
+	if err := storeLimits(ctx, s, c.Tenant, entry); err != nil {
 		return err
-	}
-	bucket, err := s.js.KeyValue(ctx, s.names.LimitsBucket())
-	if err == nil {
-		_, err = bucket.Put(ctx, wire.EncodeToken(c.Tenant), value)
-	}
-	if err != nil {
-		return fmt.Errorf("bucket %s: %w", s.names.LimitsBucket(), err)
 	}
 	return printLimits(streams.Out, []shownLimits{{Tenant: c.Tenant, tenantLimits: entry}}, c.JSON)
 }
@@ -117,19 +106,44 @@ func (c *limitsSetCommand) entry() (tenantLimits, error) {
 		entry.WindowMS = &ms
 	}
 	entry.TPM = c.TPM
-	switch {
-	case c.Tenant == "":
-		return entry, errors.New("the tenant must have a name")
-	case len(c.Tenant) > wire.MaxIDBytes:
-		return entry, fmt.Errorf("the tenant's name is longer than %d bytes", wire.MaxIDBytes)
-	case entry == (tenantLimits{}):
+	if entry == (tenantLimits{}) {
 		return entry, errors.New("give at least one of --rpm, --window and --tpm")
 	}
-	value, err := json.Marshal(entry)
+	return entry, entry.check(c.Tenant)
+}
+
+// check is how the workers will check the entry of a tenant.
+func (l tenantLimits) check(tenant string) error {
+	switch {
+	case tenant == "":
+		return errors.New("the tenant must have a name")
+	case len(tenant) > wire.MaxIDBytes:
+		return fmt.Errorf("the tenant's name is longer than %d bytes", wire.MaxIDBytes)
+	}
+	value, err := json.Marshal(l)
 	if err == nil {
 		_, err = limits.Parse(value, resilience.Limits{})
 	}
-	return entry, err
+	return err
+}
+
+// storeLimits replaces the limits that a tenant had.
+func storeLimits(ctx context.Context, s *session, tenant string, entry tenantLimits) error {
+	value, err := json.Marshal(entry)
+	if err != nil {
+		return err
+	}
+	if _, err := wire.EnsureLimits(ctx, s.js, s.names); err != nil {
+		return err
+	}
+	bucket, err := s.js.KeyValue(ctx, s.names.LimitsBucket())
+	if err == nil {
+		_, err = bucket.Put(ctx, wire.EncodeToken(tenant), value)
+	}
+	if err != nil {
+		return fmt.Errorf("bucket %s: %w", s.names.LimitsBucket(), err)
+	}
+	return nil
 }
 
 type limitsUnsetCommand struct {
@@ -144,23 +158,31 @@ func (c *limitsUnsetCommand) Run(ctx context.Context, streams cli.Streams) error
 		return err
 	}
 	defer s.close()
-	had, err := readLimits(ctx, s, c.Tenant)
+	had, err := removeLimits(ctx, s, c.Tenant)
 	if err != nil {
 		return err
 	}
 	if len(had) == 0 {
 		fmt.Fprintf(streams.Err, "tenant %s had no limits of its own\n", cli.Printable(c.Tenant))
-		return printLimits(streams.Out, had, c.JSON)
+	} else {
+		fmt.Fprintf(streams.Err, "tenant %s had these limits; those of the workers hold again\n", cli.Printable(c.Tenant))
+	}
+	return printLimits(streams.Out, had, c.JSON)
+}
+
+// removeLimits returns the limits that the tenant had, none if there were none.
+func removeLimits(ctx context.Context, s *session, tenant string) (had []shownLimits, err error) {
+	if had, err = readLimits(ctx, s, tenant); err != nil || len(had) == 0 {
+		return had, err
 	}
 	bucket, err := s.js.KeyValue(ctx, s.names.LimitsBucket())
 	if err == nil {
-		err = bucket.Delete(ctx, wire.EncodeToken(c.Tenant))
+		err = bucket.Delete(ctx, wire.EncodeToken(tenant))
 	}
 	if err != nil {
-		return fmt.Errorf("bucket %s: %w", s.names.LimitsBucket(), err)
+		return nil, fmt.Errorf("bucket %s: %w", s.names.LimitsBucket(), err)
 	}
-	fmt.Fprintf(streams.Err, "tenant %s had these limits; those of the workers hold again\n", cli.Printable(c.Tenant))
-	return printLimits(streams.Out, had, c.JSON)
+	return had, nil
 }
 
 // readLimits returns the entries of the bucket, or that of one tenant, sorted.

@@ -37,6 +37,7 @@ func (b *Browser) Open(address string, view View) *Page {
 	for _, domain := range []string{"Page", "Runtime", "Log"} {
 		p.call(domain+".enable", nil, nil)
 	}
+	p.call("Performance.enable", object{"timeDomain": "threadTicks"}, nil)
 	p.Look(view)
 	var moved struct{ ErrorText string }
 	p.call("Page.navigate", object{"url": address}, &moved)
@@ -126,6 +127,26 @@ func (p *Page) Shot(name string) {
 	if err := os.WriteFile(filepath.Join(dir, name+".png"), answer.Data, 0o600); err != nil {
 		p.b.t.Fatal(err)
 	}
+}
+
+// Busy is how much processor time the page's main thread has used since the page was
+// opened: unlike what passes on a clock, it does not grow with the load of the machine.
+func (p *Page) Busy() time.Duration {
+	p.b.t.Helper()
+	var answer struct {
+		Metrics []struct {
+			Name  string
+			Value float64
+		}
+	}
+	p.call("Performance.getMetrics", nil, &answer)
+	for _, m := range answer.Metrics {
+		if m.Name == "TaskDuration" {
+			return time.Duration(m.Value * float64(time.Second))
+		}
+	}
+	p.b.t.Fatal("the browser does not tell how busy it is")
+	return 0
 }
 
 // Complaints are the errors and warnings of the page so far, of its policy and its

@@ -23,6 +23,8 @@ type Config struct {
 	Metrics http.Handler
 	// Profiles serves Go's profiles under /debug/pprof/, to this machine only.
 	Profiles bool
+	// Page answers everything else. nil has nothing else.
+	Page http.Handler
 }
 
 // snapshotTimeout bounds what Snapshot may ask of a shared store.
@@ -49,6 +51,9 @@ func Handler(c Config) http.Handler {
 	mux.Handle("GET /metrics", c.Metrics)
 	if c.Profiles {
 		mux.Handle("GET /debug/pprof/", local(profiles()))
+	}
+	if c.Page != nil {
+		mux.Handle("/", c.Page)
 	}
 	return mux
 }

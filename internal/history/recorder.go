@@ -113,6 +113,9 @@ func (r *Recorder) Sample(ctx context.Context) error {
 // since is how many messages a stream was given between two counts; nil if there
 // was no earlier one, or the stream was made anew.
 func since(before, now stream) *uint64 {
+	if before.known && before.created.IsZero() { // it did not exist
+		return &now.last
+	}
 	if !before.known || before.created != now.created || now.last < before.last {
 		return nil
 	}
