@@ -56,6 +56,11 @@ fleet: ## eight real processes share a limit for 30 s (FOR=2m for longer), then 
 scale: ## what 1,000 workers and 100,000 tenants would ask of one NATS server
 	cd bench && $(GO) run ./scale
 
+.PHONY: reference
+reference: ## write the reference of all flags into docs/reference
+	$(GO) run ./cmd/worker man --markdown > docs/reference/worker.md
+	$(GO) run ./cmd/publisher man --markdown > docs/reference/publisher.md
+
 .PHONY: man
 man: build ## write manual pages and shell completions into bin/
 	@for program in worker publisher; do \

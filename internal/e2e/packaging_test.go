@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -29,6 +30,18 @@ func TestManualPages(t *testing.T) {
 			}
 		}
 		lint(t, page.out)
+	}
+}
+
+// The reference of flags is what the programs say of themselves.
+func TestFlagReference(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"worker", "publisher"} {
+		said := command{program: program, args: []string{"man", "--markdown"}}.run(t)
+		require.Equal(t, 0, said.code, said)
+		written, err := os.ReadFile("../../docs/reference/" + program + ".md")
+		require.NoError(t, err)
+		require.Equal(t, said.out, string(written), "run make reference")
 	}
 }
 

@@ -16,7 +16,9 @@ const often = 3
 // Write writes the page of app, in the language of man(7). version stands in its
 // footer.
 func Write(out io.Writer, app *kong.Application, version string) error {
-	p := &page{common: map[string]bool{}}
+	leaves := visible(app.Node)
+	common, shared := sharedFlags(leaves)
+	p := &page{common: common}
 	p.macro("TH", strings.ToUpper(app.Name), "1", "", app.Name+" "+version, "User Commands")
 	summary, description, _ := strings.Cut(app.Help, "\n")
 	p.section("NAME")
@@ -27,17 +29,6 @@ func Write(out io.Writer, app *kong.Application, version string) error {
 	p.section("DESCRIPTION")
 	p.paragraphs(summary + "\n" + description)
 
-	leaves := visible(app.Node)
-	count := map[string]int{}
-	var shared []*kong.Flag
-	for _, leaf := range leaves {
-		for _, flag := range leaf.Flags {
-			if count[identity(flag)]++; count[identity(flag)] == often {
-				p.common[identity(flag)] = true
-				shared = append(shared, flag)
-			}
-		}
-	}
 	p.section("COMMANDS")
 	for _, leaf := range leaves {
 		p.command(leaf)
@@ -58,6 +49,21 @@ func Write(out io.Writer, app *kong.Application, version string) error {
 	}
 	_, err := io.WriteString(out, p.out.String())
 	return err
+}
+
+// sharedFlags returns the flags that many commands have, and which they are by
+// identity.
+func sharedFlags(leaves []*kong.Node) (common map[string]bool, shared []*kong.Flag) {
+	common, count := map[string]bool{}, map[string]int{}
+	for _, leaf := range leaves {
+		for _, flag := range leaf.Flags {
+			if count[identity(flag)]++; count[identity(flag)] == often {
+				common[identity(flag)] = true
+				shared = append(shared, flag)
+			}
+		}
+	}
+	return common, shared
 }
 
 type page struct {
