@@ -33,7 +33,7 @@ func tracedWorker(t *testing.T, url string, model *modelserver.Server, to *colle
 }
 
 // One trace leads from the publisher through every stage, also of a delivery that
-// failed, to the result, and nothing in it is a text or a key.
+// failed, to the result, and nothing in it is a text or a key (A24).
 func TestATraceShowsEveryStageOfAChunk(t *testing.T) {
 	fleetTest(t)
 	url, model, to, address := natsServer(t), modelServer(t), newCollector(t), freeAddress(t)
