@@ -202,7 +202,10 @@ func aThousandTenants(t *testing.T, b *browser.Browser) {
 
 func outages(t *testing.T, b *browser.Browser) {
 	w := busy(3)
-	server := serve(t, w.config())
+	c := w.config()
+	var looks atomic.Int64
+	c.Clock = func() time.Time { return time.Now().Add(time.Duration(looks.Add(1)) * time.Minute) } // every look reads anew
+	server := serve(t, c)
 	p := b.Open(server.URL, wide)
 	p.Await(`document.querySelectorAll("#tenants tbody tr").length === 3`)
 
@@ -212,20 +215,22 @@ func outages(t *testing.T, b *browser.Browser) {
 		w.history.Circuits[0].Changes = append(w.history.Circuits[0].Changes, history.Change{At: time.Now().Add(-90 * time.Second), State: "open", Reason: "503 from the model server"})
 		w.fleet.Workers = w.fleet.Workers[:2]
 	})
+	p.Eval(look, nil)
 	p.Await(`document.querySelector("#circuits .pill").textContent === "open"`)
 	require.Equal(t, []string{"Circuit default is open: 503 from the model server.", "2 workers, 3 before."}, text(p, "#news p"))
-	p.Eval(look, nil)
 	p.Await(`document.querySelector("#circuits .changes li").textContent.endsWith("open: 503 from the model server")`)
 	p.Eval(`document.querySelector("#circuits details").open = true`, nil)
 	shots(t, p, "circuit-open")
 
 	// NATS goes away: what is shown is old, and says so.
 	w.change(func() { w.err = errors.New("this worker is not connected to NATS") })
+	p.Eval(look, nil)
 	p.Await(`document.body.classList.contains("stale")`)
 	require.Regexp(t, `^Stale since [\d:]+: this worker is not connected to NATS\. What is shown below is from then\.$`, text(p, "#alert")[0])
 	require.Len(t, text(p, "#tenants tbody tr"), 3)
 	shots(t, p, "stale")
 	w.change(func() { w.err = nil })
+	p.Eval(look, nil)
 	p.Await(`!document.body.classList.contains("stale")`)
 	require.Contains(t, text(p, "#news p"), "The page is up to date again.")
 	require.Empty(t, p.Complaints())
@@ -233,6 +238,7 @@ func outages(t *testing.T, b *browser.Browser) {
 	// The worker itself goes away. That is the one thing that a browser complains of.
 	server.CloseClientConnections()
 	server.Close()
+	p.Eval(look, nil)
 	p.Await(`document.querySelector("#alert").textContent.includes("the worker that serves this page does not answer")`)
 	require.Len(t, text(p, "#tenants tbody tr"), 3)
 }

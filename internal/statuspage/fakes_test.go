@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,7 +49,9 @@ func (w *world) Read(context.Context) (overview.Fleet, error) {
 	if w.err == nil {
 		w.fleet.At = time.Now().UTC()
 	}
-	return w.fleet, w.err
+	f := w.fleet // written to JSON while the test goes on
+	f.Tenants, f.Circuits, f.Workers = slices.Clone(f.Tenants), slices.Clone(f.Circuits), slices.Clone(f.Workers)
+	return f, w.err
 }
 
 func (w *world) config() statuspage.Config {
@@ -57,7 +60,9 @@ func (w *world) config() statuspage.Config {
 		History: func() history.History {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return w.history
+			h := w.history
+			h.Circuits = slices.Clone(h.Circuits)
+			return h
 		},
 		Letters: func(context.Context, int) ([]statuspage.Letter, error) {
 			w.mu.Lock()
