@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
 // Status is how far the fleet is with a tenant's documents.
@@ -72,52 +73,100 @@ func (p *Progress) add(o Progress) {
 	p.UpdatedAt = later(p.UpdatedAt, o.UpdatedAt)
 }
 
+// StatusFilter chooses documents; the zero value is all of the tenant's.
+type StatusFilter struct {
+	Documents []string
+	// Run is what they were published in, see [wire.RunDocument]; "" is any run, or,
+	// of Documents, none.
+	Run string
+}
+
+// ids are those of Documents, in their run.
+func (f StatusFilter) ids() []string {
+	ids := make([]string, 0, len(f.Documents))
+	for _, document := range f.Documents {
+		ids = append(ids, wire.RunDocument(document, f.Run))
+	}
+	return ids
+}
+
+func (f StatusFilter) takes(id string) bool {
+	if len(f.Documents) > 0 {
+		return slices.Contains(f.ids(), id)
+	}
+	_, run := wire.SplitRun(id)
+	return f.Run == "" || run == f.Run
+}
+
 // Status reads how far documents are, all of the tenant's for none. A document
 // that was published again counts in its newest version. It reads all of the
 // results, and keeps some hundred bytes per document and dead letter of them.
 func (r *Reader) Status(ctx context.Context, documents ...string) (Status, error) {
-	status := Status{Tenant: r.tenant, Documents: []DocumentStatus{}, Total: Progress{Dead: map[string]int{}}, Unreadable: map[string]int{}}
-	// First: what is settled meanwhile is in the results, and not missed.
-	var err error
-	if status.WaitingChunks, err = r.waiting(ctx, r.names.ChunkStream(), r.names.ChunkSubject(r.tenant)); err != nil {
-		return Status{}, err
-	}
-	status.WaitingDocuments, err = r.waiting(ctx, r.names.DocumentStream(), r.names.DocumentSubject(r.tenant))
+	return r.StatusOf(ctx, StatusFilter{Documents: documents})
+}
+
+// StatusOf is [Reader.Status] of what the filter chooses.
+func (r *Reader) StatusOf(ctx context.Context, filter StatusFilter) (Status, error) {
+	status, byID, err := r.beginStatus(ctx, filter)
 	if err != nil {
 		return Status{}, err
 	}
-	byID := map[string]*tally{}
-	of := func(document string) *tally {
-		if byID[document] == nil {
-			byID[document] = newTally()
+	for result, err := range r.results(ctx, filter.ids(), 0) {
+		if err != nil {
+			return Status{}, err
 		}
-		return byID[document]
+		if filter.takes(result.value.DocumentID) {
+			byID.of(result.value.DocumentID).addResult(fateOf(result))
+		}
+	}
+	status.sum(byID)
+	return status, nil
+}
+
+// beginStatus reads what waits and what was set aside. What is settled meanwhile is in
+// the results, which are read after it, and so not missed.
+func (r *Reader) beginStatus(ctx context.Context, filter StatusFilter) (Status, tallies, error) {
+	status, byID := Status{Tenant: r.tenant, Documents: []DocumentStatus{}, Total: Progress{Dead: map[string]int{}}, Unreadable: map[string]int{}}, tallies{}
+	var err error
+	if status.WaitingChunks, err = r.waiting(ctx, r.names.ChunkStream(), r.names.ChunkSubject(r.tenant)); err != nil {
+		return Status{}, nil, err
+	}
+	status.WaitingDocuments, err = r.waiting(ctx, r.names.DocumentStream(), r.names.DocumentSubject(r.tenant))
+	if err != nil {
+		return Status{}, nil, err
 	}
 	for letter, err := range r.deadLetters(ctx, 0) {
 		if err != nil {
-			return Status{}, err
+			return Status{}, nil, err
 		}
-		id := letter.value.DocumentID
-		switch {
+		switch id := letter.value.DocumentID; {
 		case id == "":
 			status.Unreadable[letter.value.Kind]++
-		case len(documents) == 0 || slices.Contains(documents, id):
-			of(id).addDead(letter)
+		case filter.takes(id):
+			byID.of(id).addDead(letter)
 		}
 	}
-	for result, err := range r.results(ctx, documents, 0) {
-		if err != nil {
-			return Status{}, err
-		}
-		of(result.value.DocumentID).addResult(result)
+	return status, byID, nil
+}
+
+// tallies are by document.
+type tallies map[string]*tally
+
+func (all tallies) of(document string) *tally {
+	if all[document] == nil {
+		all[document] = newTally()
 	}
+	return all[document]
+}
+
+// sum takes over what came of each document.
+func (s *Status) sum(byID tallies) {
 	for id, t := range byID {
-		document := DocumentStatus{id, t.progress(status.WaitingChunks)}
-		status.Documents = append(status.Documents, document)
-		status.Total.add(document.Progress)
+		document := DocumentStatus{id, t.progress(s.WaitingChunks)}
+		s.Documents = append(s.Documents, document)
+		s.Total.add(document.Progress)
 	}
-	slices.SortFunc(status.Documents, func(a, b DocumentStatus) int { return cmp.Compare(a.DocumentID, b.DocumentID) })
-	return status, nil
+	slices.SortFunc(s.Documents, func(a, b DocumentStatus) int { return cmp.Compare(a.DocumentID, b.DocumentID) })
 }
 
 // waiting counts the messages on one subject of a work queue.

@@ -74,8 +74,7 @@ func fateOf(r stored[wire.Result]) settled {
 	}
 }
 
-func (t *tally) addResult(r stored[wire.Result]) {
-	c := fateOf(r)
+func (t *tally) addResult(c settled) {
 	// There is one result per index, but while they are read one may be replaced.
 	word, bit := c.index/64, uint64(1)<<(c.index%64)
 	if t.seen[word]&bit != 0 {

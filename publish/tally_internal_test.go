@@ -21,7 +21,7 @@ func TestTallyStaysSmall(t *testing.T) {
 	const chunks = 100_000
 	tally, at := newTally(), time.Unix(1, 0)
 	for i := range chunks {
-		tally.addResult(resultAt(i, chunks, at))
+		tally.addResult(fateOf(resultAt(i, chunks, at)))
 	}
 	require.Len(t, tally.versions, 1)
 	require.Empty(t, tally.revived)
@@ -35,9 +35,9 @@ func TestTallyStaysSmall(t *testing.T) {
 // A result that is replaced while the results are read comes twice.
 func TestTallyCountsAnIndexOnce(t *testing.T) {
 	tally := newTally()
-	tally.addResult(resultAt(70, 200, time.Unix(1, 0)))
-	tally.addResult(resultAt(70, 200, time.Unix(2, 0)))
-	tally.addResult(resultAt(6, 200, time.Unix(1, 0)))
+	tally.addResult(fateOf(resultAt(70, 200, time.Unix(1, 0))))
+	tally.addResult(fateOf(resultAt(70, 200, time.Unix(2, 0))))
+	tally.addResult(fateOf(resultAt(6, 200, time.Unix(1, 0))))
 	p := tally.progress(0)
 	require.Equal(t, 2, p.Done)
 	require.Equal(t, 198, p.Waiting)

@@ -52,14 +52,23 @@ func (s *session) close() { s.conn.Close() }
 
 // openReader opens a session for what the fleet has done for the tenant; done ends it.
 func (f connectionFlags) openReader(ctx context.Context, streams cli.Streams) (reader *publish.Reader, done func(), err error) {
+	session, reader, err := f.openReading(ctx, streams)
+	if err != nil {
+		return nil, nil, err
+	}
+	return reader, session.close, nil
+}
+
+// openReading is openReader for who needs the session as well, and closes it.
+func (f connectionFlags) openReading(ctx context.Context, streams cli.Streams) (*session, *publish.Reader, error) {
 	session, err := f.open(ctx, streams)
 	if err != nil {
 		return nil, nil, err
 	}
-	reader, err = publish.NewReader(session.js, session.names, f.Tenant)
+	reader, err := publish.NewReader(session.js, session.names, f.Tenant)
 	if err != nil {
 		session.close()
 		return nil, nil, deliver.Refused(err)
 	}
-	return reader, session.close, nil
+	return session, reader, nil
 }

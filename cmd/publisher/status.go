@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/cli/screen"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/publish"
 )
 
@@ -19,23 +23,31 @@ type statusCommand struct {
 
 	connectionFlags `embed:""`
 
-	JSON bool `name:"json" help:"Print JSON."`
+	InRun   string        `name:"run" placeholder:"NAME" help:"Only what was published in this run. Default: everything."`
+	JSON    bool          `name:"json" help:"Print JSON."`
+	Watch   bool          `group:"wait" help:"Show progress on standard error until everything is done, then print the status. Exit with 3 if anything was dead-lettered."`
+	Timeout time.Duration `group:"wait" placeholder:"DURATION" help:"Longest time to watch, such as 10m; then exit with 4. Default: for ever."`
 
 	PriceIn  *float64 `group:"cost" placeholder:"MONEY" help:"What a million prompt tokens cost, in any currency. With --price-out the cost of the results is shown."`
 	PriceOut *float64 `group:"cost" placeholder:"MONEY" help:"What a million answer tokens cost, in the same currency."`
+
+	prices *publish.Prices // nil if the flags ask for no cost
 }
 
 // Help is shown below the summary of the command.
 func (statusCommand) Help() string {
 	return `What is known of a document comes from its results and dead letters: as long as none of its chunks is finished it shows only in the number of chunks
-that wait. Chunks in work count as waiting.
+that wait. Chunks in work count as waiting. The last line says what keeps them waiting: a pause, an open circuit, a used up allowance, or that no worker runs.
+
+--watch ends when nothing of the tenant waits any more (of a document: when all of its chunks are settled). On a terminal it fills the screen, elsewhere it writes a
+line when there is news.
 
 Tokens are what the model server reported with the results. What failed attempts, retries and dead letters used is not known, and so not in the cost; results
 whose server reported nothing are counted apart.`
 }
 
-// prices returns nil if the flags ask for no cost.
-func (c *statusCommand) prices() (*publish.Prices, error) {
+// readPrices returns nil if the flags ask for no cost.
+func (c *statusCommand) readPrices() (*publish.Prices, error) {
 	switch {
 	case c.PriceIn == nil && c.PriceOut == nil:
 		return nil, nil
@@ -49,31 +61,81 @@ func (c *statusCommand) prices() (*publish.Prices, error) {
 	return prices, nil
 }
 
-func (c *statusCommand) Run(ctx context.Context, streams cli.Streams) error {
-	prices, err := c.prices()
-	if err != nil {
-		return err
-	}
-	reader, done, err := c.openReader(ctx, streams)
-	if err != nil {
-		return err
-	}
-	defer done()
-	var documents []string
+func (c *statusCommand) filter() publish.StatusFilter {
+	filter := publish.StatusFilter{Run: c.InRun}
 	if c.Document != "" {
-		documents = append(documents, c.Document)
+		filter.Documents = []string{c.Document}
 	}
-	status, err := reader.Status(ctx, documents...)
+	return filter
+}
+
+func (c *statusCommand) check() (err error) {
+	if c.prices, err = c.readPrices(); err != nil {
+		return err
+	}
+	if c.InRun != "" {
+		if err := wire.CheckRun(c.InRun); err != nil {
+			return cli.Usage(fmt.Errorf("--run: %w", err))
+		}
+	}
+	switch {
+	case c.Timeout < 0:
+		return cli.Usage(errors.New("--timeout must not be negative"))
+	case c.Timeout > 0 && !c.Watch:
+		return cli.Usage(errors.New("--timeout goes with --watch"))
+	}
+	return nil
+}
+
+func (c *statusCommand) Run(ctx context.Context, streams cli.Streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	quiet := streams
+	if c.Watch && screen.Possible(streams.Err, os.LookupEnv) {
+		quiet.Err = io.Discard // what is wrong is on the screen
+	}
+	s, reader, err := c.openReading(ctx, quiet)
 	if err != nil {
 		return err
 	}
-	if prices != nil {
-		status.AddCost(*prices)
+	defer s.close()
+	if c.Watch {
+		return c.watch(ctx, streams, s, reader)
 	}
+	status, err := reader.StatusOf(ctx, c.filter())
+	if err != nil {
+		return err
+	}
+	if c.prices != nil {
+		status.AddCost(*c.prices)
+	}
+	fleet, err := s.overview(c.Tenant)
+	if err != nil {
+		return err
+	}
+	now, err := readStanding(ctx, fleet)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(streams.Err, "what keeps chunks waiting is not known: %s\n", cli.Printable(err.Error()))
+	}
+	return c.print(streams.Out, status, now)
+}
+
+func (c *statusCommand) print(out io.Writer, status publish.Status, now *standing) error {
 	if c.JSON {
-		return cli.WriteJSON(streams.Out, status)
+		return cli.WriteJSON(out, struct {
+			publish.Status
+			Standing *standing `json:"standing,omitempty"` // what the fleet lets the tenant do now
+		}{status, now})
 	}
-	return printStatus(streams.Out, status)
+	if err := printStatus(out, status); err != nil || now == nil {
+		return err
+	}
+	if why := now.words(status.WaitingChunks > 0); why != "" {
+		_, err := fmt.Fprintln(out, why)
+		return err
+	}
+	return nil
 }
 
 // documentWidth keeps a table with a very long document id readable; --json has

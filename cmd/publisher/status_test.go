@@ -42,13 +42,13 @@ tenant acme: 0 chunks waiting or in work, 0 documents not split yet
 func TestPricesGoTogether(t *testing.T) {
 	zero, negative := 0.0, -1.0
 	for _, wrong := range []statusCommand{{PriceIn: &zero}, {PriceOut: &zero}, {PriceIn: &zero, PriceOut: &negative}} {
-		_, err := wrong.prices()
+		_, err := wrong.readPrices()
 		require.Equal(t, cli.ExitUsage, cli.ExitCode(err))
 	}
-	prices, err := (&statusCommand{}).prices()
+	prices, err := (&statusCommand{}).readPrices()
 	require.NoError(t, err)
 	require.Nil(t, prices)
-	prices, err = (&statusCommand{PriceIn: &zero, PriceOut: &zero}).prices()
+	prices, err = (&statusCommand{PriceIn: &zero, PriceOut: &zero}).readPrices()
 	require.NoError(t, err)
 	require.Equal(t, publish.Prices{}, *prices)
 }

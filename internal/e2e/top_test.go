@@ -127,7 +127,7 @@ func (x *terminal) ends(code int) {
 	}
 	require.Equal(x.t, code, x.cmd.ProcessState.ExitCode())
 	eventually(x.t, "the terminal is given back", func() bool {
-		return strings.HasSuffix(x.sent(), "\x1b[?7h\x1b[?25h\x1b[?1049l")
+		return strings.Contains(x.sent(), "\x1b[?7h\x1b[?25h\x1b[?1049l")
 	})
 }
 

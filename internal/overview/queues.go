@@ -55,13 +55,16 @@ func (r *Reader) countQueue(ctx context.Context, name, filter string, before que
 		return q, nil
 	}
 	began := time.Now()
+	prefix := strings.TrimSuffix(filter, "*")
+	if r.only != "" {
+		filter = prefix + r.only
+	}
 	info, err = stream.Info(ctx, jetstream.WithSubjectFilter(filter))
 	if err != nil {
 		return queue{}, &ReadError{"stream " + name, err}
 	}
 	q.mark = markOf(info)
 	q.counted, q.of = q.mark, make(map[string]uint64, len(info.State.Subjects))
-	prefix := strings.TrimSuffix(filter, "*")
 	for subject, n := range info.State.Subjects {
 		q.of[strings.TrimPrefix(subject, prefix)] += n
 	}

@@ -24,6 +24,9 @@ type Config struct {
 	Names     wire.Names          // required
 	// MaxTenants bounds [Fleet.Tenants]. Default: [DefaultMaxTenants].
 	MaxTenants int
+	// Tenant, if not empty, is the only one that is looked at, whether or not
+	// anything is known of it. Totals are of the whole fleet none the less.
+	Tenant string
 	// Clock tells [Fleet.At]. Default: time.Now.
 	Clock func() time.Time
 }
@@ -36,6 +39,7 @@ type Reader struct {
 	api   string // prefix of JetStream API subjects
 	most  int    // tenants
 	few   uint64 // fewResults
+	only  string // token of the only tenant, or ""
 	clock func() time.Time
 
 	mu                      sync.Mutex
@@ -70,6 +74,9 @@ func NewReader(c Config) (*Reader, error) {
 	}
 	if r.clock == nil {
 		r.clock = time.Now
+	}
+	if c.Tenant != "" {
+		r.only = wire.EncodeToken(c.Tenant)
 	}
 	survey, err := natskv.NewSurvey(r.js, r.names.RateLimitBucket())
 	if err != nil {

@@ -192,6 +192,15 @@ func TestAFleetIsReadWithAnOperatorsRights(t *testing.T) {
 	require.Equal(t, Open, acme.WaitReason, "the circuit of the only worker is open")
 	require.Nil(t, acme.WaitUntil)
 
+	one, err := w.reader(t, func(c *Config) { c.Tenant = "acme" }).Read(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, fleet.Tenants[:1], one.Tenants)
+	require.Equal(t, fleet.Totals, one.Totals)
+	unknown, err := w.reader(t, func(c *Config) { c.Tenant = "nobody" }).Read(t.Context())
+	require.NoError(t, err)
+	require.Len(t, unknown.Tenants, 1)
+	require.Equal(t, "nobody", unknown.Tenants[0].Tenant)
+
 	// What changes is read again, also that something is gone.
 	w.put(t, "team7_circuit", "default.state", "half_open")
 	w.publish(t, w.names.ResultSubject("acme", "doc", 2), "result", nil)
@@ -328,5 +337,45 @@ func BenchmarkReadOfManyTenants(b *testing.B) {
 		fleet, err := r.Read(b.Context())
 		require.NoError(b, err)
 		require.Len(b, fleet.Tenants, DefaultMaxTenants)
+	}
+}
+
+// BenchmarkReadOfAThousandTenants reads a fleet of 1,000 tenants that all have work, a
+// lane, something in flight, an allowance that is used, and results.
+func BenchmarkReadOfAThousandTenants(b *testing.B) {
+	w := newWorld(b)
+	require.NoError(b, wire.Ensure(b.Context(), w.js, w.names))
+	ledger, err := natskv.Open(b.Context(), w.js, w.names.RateLimitBucket(), natskv.WithTimeout(10*time.Second))
+	require.NoError(b, err)
+	defer func() { require.NoError(b, ledger.Close()) }()
+	w.put(b, w.names.LimitsBucket(), "tenant-1", `{"rpm":1}`)
+	for i := range 1000 {
+		tenant := fmt.Sprint("tenant-", i)
+		for index := range 30 {
+			_, err := w.js.PublishAsync(w.names.ResultSubject(tenant, "doc", index), []byte("result"), jetstream.WithStallWait(time.Minute))
+			require.NoError(b, err)
+			_, err = w.js.PublishAsync(w.names.ChunkSubject(tenant), []byte("chunk"), jetstream.WithStallWait(time.Minute))
+			require.NoError(b, err)
+		}
+		_, err := ledger.Admit(b.Context(), tenant, kvcache.Ask{Quota: kvcache.Quota{Window: time.Hour, Requests: 10}})
+		require.NoError(b, err)
+	}
+	<-w.js.PublishAsyncComplete()
+	for i := range 1000 {
+		lane, err := wire.EnsureLane(b.Context(), w.js, w.names, fmt.Sprint("tenant-", i), time.Minute, time.Minute)
+		require.NoError(b, err)
+		batch, err := lane.Fetch(2)
+		require.NoError(b, err)
+		for range batch.Messages() {
+		}
+	}
+	r := w.reader(b)
+	for b.Loop() {
+		w.publish(b, w.names.ChunkSubject("tenant-1"), "chunk", nil) // so that it is read anew
+		w.publish(b, w.names.ResultSubject("tenant-1", "doc", 0), "result", nil)
+		fleet, err := r.Read(b.Context())
+		require.NoError(b, err)
+		require.Len(b, fleet.Tenants, 1000)
+		require.Equal(b, 2000, fleet.Totals.InFlight)
 	}
 }

@@ -49,7 +49,7 @@ func (r *Reader) lookAtResults(ctx context.Context) error {
 	}
 	now, before := markOf(stream.CachedInfo()), r.results
 	switch {
-	case now.count > r.few:
+	case now.count > r.few, r.only != "":
 		r.results = results{mark: now, counted: before.counted}
 		if before.few { // they are shown on
 			r.results.counted = make(map[string]tally, len(before.of))

@@ -60,6 +60,9 @@ func (r *Reader) gather(paused []pauses.Pause) map[string]*row {
 	for _, key := range r.survey.Keys() {
 		of(wire.EncodeToken(key))
 	}
+	if r.only != "" {
+		return map[string]*row{r.only: of(r.only)}
+	}
 	return rows
 }
 

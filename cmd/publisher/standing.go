@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/overview"
+)
+
+// standing is what the fleet lets a tenant do now.
+type standing struct {
+	Workers    int                 `json:"workers"` // alive
+	InFlight   int                 `json:"in_flight"`
+	RPM        int64               `json:"rpm"`
+	WindowMS   int64               `json:"window_ms"`
+	TPM        int64               `json:"tpm"`
+	Used       *int64              `json:"used"`
+	UsedTokens *int64              `json:"used_tokens"`
+	WaitUntil  *time.Time          `json:"wait_until"`
+	WaitReason overview.WaitReason `json:"wait_reason"`
+
+	at     time.Time
+	detail string // of a pause or an open circuit
+}
+
+// standingTimeout bounds what is only said beside the status.
+const standingTimeout = 3 * time.Second
+
+func (s *session) overview(tenant string) (*overview.Reader, error) {
+	return overview.NewReader(overview.Config{JetStream: s.js, Names: s.names, Tenant: tenant})
+}
+
+func readStanding(ctx context.Context, reader *overview.Reader) (*standing, error) {
+	ctx, cancel := context.WithTimeout(ctx, standingTimeout)
+	defer cancel()
+	fleet, err := reader.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newStanding(fleet), nil
+}
+
+// newStanding takes the only tenant of a fleet.
+func newStanding(f overview.Fleet) *standing {
+	t := f.Tenants[0]
+	s := &standing{
+		InFlight: t.InFlight, RPM: t.RPM, WindowMS: t.WindowMS, TPM: t.TPM, Used: t.Used, UsedTokens: t.UsedTokens,
+		WaitUntil: t.WaitUntil, WaitReason: t.WaitReason, at: f.At,
+	}
+	for _, w := range f.Workers {
+		if w.State != "stopped" {
+			s.Workers++
+		}
+	}
+	switch t.WaitReason {
+	case overview.Paused:
+		for _, p := range f.Pauses {
+			if (p.Fleet || p.Tenant == t.Tenant) && p.Until != nil && t.WaitUntil != nil && p.Until.Equal(*t.WaitUntil) {
+				s.detail = p.Reason
+				if p.Fleet {
+					s.detail = strings.TrimSuffix("with the whole fleet: "+p.Reason, ": ")
+				}
+				break
+			}
+		}
+	case overview.Open:
+		for _, c := range f.Circuits {
+			if c.State == "open" && c.Reason != "" {
+				s.detail = c.Reason
+				break
+			}
+		}
+	}
+	return s
+}
+
+// words say what keeps the tenant's chunks waiting, or how much of its allowance is
+// used; "" if there is nothing to say. waiting is whether there are any.
+func (s *standing) words(waiting bool) string {
+	if waiting && s.Workers == 0 {
+		return "no worker is running"
+	}
+	text := ""
+	switch s.WaitReason {
+	case overview.Paused:
+		text = "paused"
+		if s.WaitUntil != nil {
+			text += " until " + s.WaitUntil.UTC().Format(time.RFC3339)
+		}
+	case overview.Open:
+		text = "no calls: the circuit of the model server is open"
+	case overview.Cooling:
+		text = "throttled: the model server has asked for less, next call " + s.in()
+	case overview.Limit:
+		text = "throttled: " + s.used() + ", next call " + s.in()
+	default:
+		if s.Used != nil {
+			return s.used()
+		}
+		return ""
+	}
+	if s.detail != "" {
+		text += " (" + cli.Printable(s.detail) + ")"
+	}
+	return text
+}
+
+func (s *standing) in() string {
+	if s.WaitUntil == nil {
+		return "later"
+	}
+	return "in " + max(0, s.WaitUntil.Sub(s.at)).Round(time.Second).String()
+}
+
+// used is "12 of 60 calls and 300 of 1000 tokens per 1m0s are used".
+func (s *standing) used() string {
+	var parts []string
+	if s.Used != nil && s.RPM > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s", *s.Used, cli.Count(int(s.RPM), "call")))
+	}
+	if s.UsedTokens != nil && s.TPM > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s", *s.UsedTokens, cli.Count(int(s.TPM), "token")))
+	}
+	if len(parts) == 0 {
+		return "its allowance is used up"
+	}
+	return fmt.Sprintf("%s per %s are used", strings.Join(parts, " and "), time.Duration(s.WindowMS)*time.Millisecond)
+}
