@@ -142,9 +142,9 @@ func (u *checkup) checkRights(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if len(missing) > 0 {
-		return "", advise(errors.New("may not "+strings.Join(missing, ", nor ")), "grant this user what docs/wire.md lists under Who creates what")
+		return "", advise(errors.New("may not "+strings.Join(missing, ", nor ")), "grant it to this user, see docs/security.md; what is missing can be created by who may, with worker setup")
 	}
-	return "may do all that a worker does", nil
+	return "may do all that a worker does, and create what is not there yet", nil
 }
 
 func (u *checkup) checkStreams(ctx context.Context) (string, error) {

@@ -34,6 +34,7 @@ type commands struct {
 	Try     tryCommand      `cmd:"" set:"loglevel=warn" help:"Extract files here and now, print the graph and exit. Needs no server."`
 	Check   checkCommand    `cmd:"" set:"loglevel=error" help:"Prove that NATS, the model, limits, circuit and retries work, one line each."`
 	Top     topCommand      `cmd:"" set:"loglevel=error" help:"Watch the fleet: tenants, backlog, allowances, workers, circuits."`
+	Setup   setupCommand    `cmd:"" set:"loglevel=error" help:"Create the streams and buckets that are missing, for workers that may not."`
 	Circuit circuitCommands `cmd:"" set:"loglevel=error" help:"See the fleet's circuits, open and close them."`
 	Limits  limitsCommands  `cmd:"" set:"loglevel=error" help:"See and set the limits of single tenants."`
 	Pause   pauseCommand    `cmd:"" set:"loglevel=error" help:"Pause a tenant or the whole fleet for some time, or list what is paused."`

@@ -134,7 +134,7 @@ func TestR32CheckSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			skipped: []string{"rights", "streams", "buckets", "limiter", "breaker"}, stillOK: []string{"nats"},
 		},
 		"a right is missing": {
-			nats: restricted(t, true, "!weir.results.>", "$KV.>", "$LEDGER.>"), failed: "rights", detail: "publish to weir.results.", next: "docs/wire.md",
+			nats: restricted(t, true, "!weir.results.>", "$KV.>", "$LEDGER.>"), failed: "rights", detail: "publish to weir.results.", next: "docs/security.md",
 			stillOK: []string{"streams", "limiter", "breaker"},
 		},
 		"a stream of another shape": {

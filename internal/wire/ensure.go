@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -28,28 +27,46 @@ func Ensure(ctx context.Context, js jetstream.JetStream, n Names) error {
 
 // EnsureCreated is [Ensure] for whoever wants to know what was missing.
 func EnsureCreated(ctx context.Context, js jetstream.JetStream, n Names) (created []string, err error) {
+	all, err := ensureEach(ctx, js, n, n.OperatorBuckets())
+	for _, o := range all {
+		if o.Created {
+			created = append(created, o.Name)
+		}
+	}
+	return created, err
+}
+
+// Ensured is a stream or bucket that is there now.
+type Ensured struct {
+	Name    string // "stream WEIR_CHUNKS"
+	Created bool   // just now
+}
+
+// EnsureEach is [Ensure] with the bucket of the workers, which each worker
+// otherwise makes for itself, for whoever wants to know of everything.
+func EnsureEach(ctx context.Context, js jetstream.JetStream, n Names) ([]Ensured, error) {
+	return ensureEach(ctx, js, n, append(n.OperatorBuckets(), n.workersBucketConfig()))
+}
+
+func ensureEach(ctx context.Context, js jetstream.JetStream, n Names, buckets []jetstream.KeyValueConfig) (all []Ensured, err error) {
 	if n.ns == "" {
 		return nil, &NamespaceError{}
 	}
 	for _, want := range n.Streams() {
-		missing, err := ensureStream(ctx, js, want)
+		created, err := ensureStream(ctx, js, want)
 		if err != nil {
-			return created, err
+			return all, err
 		}
-		if missing {
-			created = append(created, "stream "+want.Name)
-		}
+		all = append(all, Ensured{"stream " + want.Name, created})
 	}
-	for _, want := range n.OperatorBuckets() {
-		missing, err := ensureBucket(ctx, js, want)
+	for _, want := range buckets {
+		created, err := ensureBucket(ctx, js, want)
 		if err != nil {
-			return created, err
+			return all, err
 		}
-		if missing {
-			created = append(created, "bucket "+want.Bucket)
-		}
+		all = append(all, Ensured{"bucket " + want.Bucket, created})
 	}
-	return created, nil
+	return all, nil
 }
 
 func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig) (created bool, err error) {
@@ -184,13 +201,16 @@ func ensureBucket(ctx context.Context, js jetstream.JetStream, want jetstream.Ke
 	return false, accessError(js, object, "STREAM.CREATE.KV_"+want.Bucket, err)
 }
 
-// accessError names the right that a request needs. A server answers a request
-// without permission with silence, and tells the connection why beside it.
+// accessError names the right that a request needs.
 func accessError(js jetstream.JetStream, object, request string, err error) error {
-	if last := js.Conn().LastError(); errors.Is(last, nats.ErrPermissionViolation) && errors.Is(err, context.DeadlineExceeded) {
-		err = last
+	right := apiPrefix(js) + request
+	// Before it creates a bucket the client asks for the account.
+	for _, subject := range []string{right, apiPrefix(js) + "INFO"} {
+		if denied := deniedPublish(js.Conn(), subject); denied != nil && errors.Is(err, context.DeadlineExceeded) {
+			return &AccessError{Object: object, Right: subject, Err: denied}
+		}
 	}
-	return &AccessError{Object: object, Right: apiPrefix(js) + request, Err: err}
+	return &AccessError{Object: object, Right: right, Err: err}
 }
 
 func apiPrefix(js jetstream.JetStream) string {

@@ -67,7 +67,10 @@ func (n Names) ResultFilter(tenant, document string) string {
 	}
 	return n.subject(kindResults, EncodeToken(tenant)+"."+EncodeToken(document)+".*")
 }
-func (n Names) ResultStream() string { return n.stream(kindResults) }
+
+// ResultStreamFilter matches the results of all tenants.
+func (n Names) ResultStreamFilter() string { return n.subject(kindResults, "*.*.*") }
+func (n Names) ResultStream() string       { return n.stream(kindResults) }
 
 func (n Names) DeadSubject(tenant string) string { return n.subject(kindDead, EncodeToken(tenant)) }
 

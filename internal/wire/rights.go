@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,15 +20,19 @@ const rightsTimeout = 3 * time.Second
 // be stored there is refused.
 const nowhere = "WEIR_NOWHERE"
 
-// MissingRights returns what a worker of the namespace has to do and this
-// connection may not, as "publish to SUBJECT" and "subscribe to SUBJECT". It
-// finds out by asking, in ways that change nothing: requests that are refused for their
-// content, and messages that no stream takes. probe is a tenant, and a key in
-// every bucket, that nobody uses. A right that is not missing may still be too narrow:
-// that a worker may pull for one tenant says nothing of another.
+// MissingRights returns which of the rights of [RoleWorker] this connection does not
+// have, as "publish to SUBJECT" and "subscribe to SUBJECT", and those to create what
+// does not exist yet. It finds out by asking, in ways that change nothing: requests
+// that are refused for their content, and messages that no stream takes. probe is a
+// tenant, and a key in every bucket, that nobody uses. A right that is not missing may
+// still be too narrow: that a worker may pull for one tenant says nothing of another.
 func MissingRights(ctx context.Context, js jetstream.JetStream, n Names, probe string) ([]string, error) {
 	var missing []string
-	for _, subject := range []string{n.ArrivedFilter(), "$LEDGERFEED." + n.RateLimitBucket() + "." + probe} {
+	needed := n.RightsOf(RoleWorker)
+	for _, subject := range needed.Subscribe {
+		if subject == RoleWorker.InboxPrefix()+".>" {
+			continue // whatever the inbox is: without it there is no answer to anything
+		}
 		allowed, err := maySubscribe(ctx, js.Conn(), subject)
 		if err != nil {
 			return nil, err
@@ -36,64 +41,71 @@ func MissingRights(ctx context.Context, js jetstream.JetStream, n Names, probe s
 			missing = append(missing, "subscribe to "+subject)
 		}
 	}
-	questions := n.rights(apiPrefix(js), probe)
-	allowed := make([]bool, len(questions))
+	subjects := slices.DeleteFunc(needed.Publish, spared)
+	absent, err := n.absent(ctx, js)
+	if err != nil {
+		return nil, err
+	}
+	for _, stream := range absent {
+		subjects = append(subjects, jetstream.DefaultAPIPrefix+"STREAM.CREATE."+stream)
+	}
+	allowed := make([]bool, len(subjects))
 	var wg sync.WaitGroup
-	for i, question := range questions {
-		wg.Go(func() { allowed[i] = mayAsk(ctx, js.Conn(), question) })
+	for i, subject := range subjects {
+		wg.Go(func() { allowed[i] = mayAsk(ctx, js.Conn(), harmless(subject, apiPrefix(js), probe)) })
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for i, question := range questions {
+	for i, subject := range subjects {
 		if !allowed[i] {
-			missing = append(missing, "publish to "+question.Subject)
+			missing = append(missing, "publish to "+subject)
 		}
 	}
 	return missing, nil
 }
 
-// rights are messages on every subject that a worker publishes to, one for each
-// right. None of them is of any effect.
-func (n Names) rights(api, probe string) []*nats.Msg {
-	var all []*nats.Msg
-	broken := func(request string) {
-		all = append(all, &nats.Msg{Subject: api + request, Data: []byte("{")})
+// spared are rights that a worker can do without: only worker check uses them, to
+// tidy up, and to tell how full the account is.
+func spared(subject string) bool {
+	return strings.HasPrefix(subject, jetstream.DefaultAPIPrefix+"STREAM.PURGE.") || subject == jetstream.DefaultAPIPrefix+"INFO"
+}
+
+// absent are the streams that do not exist. One that cannot be asked for counts as
+// there: that right is missing, too, and named.
+func (n Names) absent(ctx context.Context, js jetstream.JetStream) ([]string, error) {
+	all := n.allStreams()
+	missing := make([]bool, len(all))
+	var wg sync.WaitGroup
+	for i, stream := range all {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, rightsTimeout)
+			defer cancel()
+			_, err := js.Stream(ctx, stream)
+			missing[i] = errors.Is(err, jetstream.ErrStreamNotFound)
+		})
 	}
-	stored := func(subject string) { all = append(all, refusable(subject)) }
-	var streams []string
-	for _, s := range n.Streams() {
-		streams = append(streams, s.Name)
+	wg.Wait()
+	var absent []string
+	for i, stream := range all {
+		if missing[i] {
+			absent = append(absent, stream)
+		}
 	}
-	for _, bucket := range []string{n.CircuitBucket(), n.RateLimitBucket(), n.AttemptsBucket(), n.LimitsBucket(), n.PauseBucket(), n.WorkersBucket()} {
-		streams = append(streams, "KV_"+bucket)
+	return absent, ctx.Err()
+}
+
+// harmless is a message on a subject of that right, of no effect. JetStream refuses
+// requests whose body is broken, and those that should have none.
+func harmless(right, api, probe string) *nats.Msg {
+	if request, ok := strings.CutPrefix(right, jetstream.DefaultAPIPrefix); ok {
+		return &nats.Msg{Subject: api + strings.NewReplacer("*", probe, ">", probe).Replace(request), Data: []byte("{")}
 	}
-	for _, stream := range append(streams, "LEDGER_"+n.RateLimitBucket()) {
-		broken("STREAM.INFO." + stream)
-		broken("STREAM.CREATE." + stream)
+	if ack, ok := strings.CutSuffix(right, ".>"); ok && strings.HasPrefix(right, "$JS.ACK.") {
+		return &nats.Msg{Subject: ack + "." + probe + ".1.1.1.1.0"}
 	}
-	for _, bucket := range n.OperatorBuckets() { // workers read them whole
-		reader := "KV_" + bucket.Bucket + "." + probe
-		broken("CONSUMER.CREATE." + reader + ".$KV." + bucket.Bucket + ".>")
-		broken("CONSUMER.MSG.NEXT." + reader)
-	}
-	lane := n.ChunkStream() + "." + n.Lane(EncodeToken(probe))
-	broken("CONSUMER.CREATE." + lane + "." + n.ChunkSubject(probe))
-	broken("CONSUMER.INFO." + lane)
-	broken("CONSUMER.MSG.NEXT." + lane)
-	broken("CONSUMER.MSG.NEXT." + n.DocumentStream() + "." + probe)
-	for _, stream := range []string{n.ChunkStream(), n.DocumentStream()} {
-		all = append(all, &nats.Msg{Subject: strings.Join([]string{"$JS.ACK", stream, probe, "1.1.1.1.0"}, ".")})
-	}
-	stored(n.ChunkSubject(probe))
-	stored(n.ResultSubject(probe, probe, 0))
-	stored(n.DeadSubject(probe))
-	stored("$KV." + n.CircuitBucket() + "." + probe)
-	stored("$KV." + n.AttemptsBucket() + "." + probe)
-	stored("$KV." + n.WorkersBucket() + "." + probe + "." + probe)
-	stored("$LEDGER." + n.RateLimitBucket() + "." + probe)
-	return all
+	return refusable(strings.NewReplacer("*", probe, ">", probe).Replace(right))
 }
 
 // refusable is a message that no stream takes.
@@ -130,4 +142,25 @@ func maySubscribe(ctx context.Context, nc *nats.Conn, subject string) (bool, err
 	// The refusal of a subscription comes before the answer to the flush.
 	last := nc.LastError()
 	return !errors.Is(last, nats.ErrPermissionViolation) || !strings.Contains(last.Error(), `"`+subject+`"`), nil
+}
+
+// Unanswered is err, or an [*AccessError] if the server said that the request is not
+// allowed: it answers such a request with silence, and tells the connection why
+// beside it.
+func Unanswered(js jetstream.JetStream, object, request string, err error) error {
+	right := apiPrefix(js) + request
+	if denied := deniedPublish(js.Conn(), right); denied != nil {
+		return &AccessError{Object: object, Right: right, Err: denied}
+	}
+	return err
+}
+
+// deniedPublish is what the server said last, if that was that this subject may not
+// be published to.
+func deniedPublish(nc *nats.Conn, subject string) error {
+	last := nc.LastError()
+	if errors.Is(last, nats.ErrPermissionViolation) && strings.Contains(last.Error(), `Publish to "`+subject+`"`) {
+		return last
+	}
+	return nil
 }

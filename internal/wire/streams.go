@@ -36,7 +36,7 @@ func (n Names) Streams() []jetstream.StreamConfig {
 		{
 			Name:              n.ResultStream(),
 			Description:       "Weirkeeper: one result per chunk, the newest version",
-			Subjects:          []string{n.subject(kindResults, "*.*.*")},
+			Subjects:          []string{n.ResultStreamFilter()},
 			Retention:         jetstream.LimitsPolicy,
 			Storage:           jetstream.FileStorage,
 			Discard:           jetstream.DiscardOld,

@@ -38,6 +38,18 @@ func (c *Cache) Ensure(ctx context.Context) (created []string, err error) {
 	return created, nil
 }
 
+// EnsureLedger creates the stream of the ledgers, which is otherwise made when the
+// first one is used: for whoever prepares a server for processes that may not
+// create anything.
+func (c *Cache) EnsureLedger(ctx context.Context) (created bool, err error) {
+	if c.closed.Load() {
+		return false, kvcache.ErrClosed
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, openPatience*c.options.timeout, errNoAnswer)
+	defer cancel()
+	return c.book.make(ctx)
+}
+
 // openBucket makes sure that the bucket is there and fit for use.
 func (c *Cache) openBucket(ctx context.Context) (created bool, err error) {
 	have, err := c.ensureBucket(ctx)
