@@ -68,6 +68,11 @@ man: build ## write manual pages and shell completions into bin/
 		for shell in bash zsh fish; do bin/$$program completion $$shell > bin/$$program.$$shell; done; \
 	done
 
+.PHONY: vuln
+vuln: ## look for known weaknesses in the code and its modules (needs vuln.go.dev, or GOVULNDB)
+	@curl -fsS -m 10 -o /dev/null "$${GOVULNDB:-https://vuln.go.dev}/index/db.json" 2>/dev/null || { echo "not checked: $${GOVULNDB:-https://vuln.go.dev} cannot be reached; docs/adr/dependencies.md lists every module"; exit 3; }
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 $${GOVULNDB:+-db $$GOVULNDB} ./...
+
 .PHONY: ci
 ci: ## what CI runs
 	bash .ci/run
