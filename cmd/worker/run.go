@@ -75,6 +75,10 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
+	token, err := c.pageFlags.token()
+	if err != nil {
+		return cli.Usage(err)
+	}
 	logger := telemetry.Logs(c.Logger(streams.Err))
 	instance := cli.Instance("worker")
 	measured, watch, err := c.telemetryFlags.start(ctx, names, instance, c.Listen == nil || *c.Listen != "", logger)
@@ -117,7 +121,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer engine.close()
-	page, err := c.newStatusPage(js, names, instance, c.address(), logger)
+	page, err := newStatusPage(js, names, instance, c.address(), token, logger)
 	if err != nil {
 		return err
 	}

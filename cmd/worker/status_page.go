@@ -27,7 +27,7 @@ import (
 // pageFlags say who may steer the fleet with the page on --listen.
 type pageFlags struct {
 	Token     cli.Secret `group:"log" placeholder:"SECRET" help:"Lets whoever has it steer the fleet with the status page on --listen: pause, reset the circuit, set limits, replay dead letters. At least 16 characters. Prefer --token-file or the environment: a command line can be seen by others on the machine. Default: the page only shows."`
-	TokenFile string     `group:"log" placeholder:"FILE" help:"File with the token, read at the start."`
+	TokenFile string     `group:"log" placeholder:"FILE" help:"File with the token and nothing else. Read again for every order."`
 }
 
 // check takes where the worker listens, "" for nowhere.
@@ -38,30 +38,32 @@ func (f pageFlags) check(listen string) error {
 	case (f.Token.IsSet() || f.TokenFile != "") && listen == "":
 		return errors.New("--token and --token-file go with --listen: there is no page to steer with")
 	}
-	_, err := f.token()
-	return err
+	return nil
 }
 
-// token is the token, "" if there is none.
-func (f pageFlags) token() (string, error) {
-	token, flag := f.Token.Reveal(), "--token"
+// token returns what tells the token, nil if there is none. A file is read for every
+// order, so that who replaces it need not start the worker again; one that does not do
+// as a token any more lets nobody in.
+func (f pageFlags) token() (func() string, error) {
+	token, flag := f.Token.Reveal, "--token"
 	if f.TokenFile != "" {
 		flag = "--token-file"
 		file, err := secretfile.Open(f.TokenFile)
-		if err == nil {
-			token, err = file.Current()
-		}
 		if err != nil {
-			return "", fmt.Errorf("--token-file: %w", err)
+			return nil, fmt.Errorf("--token-file: %w", err)
+		}
+		token = func() string {
+			now, _ := file.Current() // the last one while it is replaced
+			return now
 		}
 	}
-	switch {
-	case token == "":
-		return "", nil
-	case len(token) < statuspage.MinToken:
-		return "", fmt.Errorf("%s must have at least %d characters, such as of: openssl rand -hex 16", flag, statuspage.MinToken)
-	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", fmt.Errorf("%s must be of letters, digits and signs of ASCII, without spaces: it is sent in a header", flag)
+	switch now := token(); {
+	case now == "":
+		return nil, nil
+	case len(now) < statuspage.MinToken:
+		return nil, fmt.Errorf("%s must have at least %d characters, such as of: openssl rand -hex 16", flag, statuspage.MinToken)
+	case strings.ContainsFunc(now, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return nil, fmt.Errorf("%s must be of letters, digits and signs of ASCII, without spaces: it is sent in a header", flag)
 	}
 	return token, nil
 }
@@ -72,12 +74,8 @@ type statusPage struct {
 	handler  http.Handler
 }
 
-// newStatusPage makes the page of a worker that listens on address.
-func (f pageFlags) newStatusPage(js jetstream.JetStream, names wire.Names, worker, address string, logger *slog.Logger) (*statusPage, error) {
-	token, err := f.token()
-	if err != nil {
-		return nil, err
-	}
+// newStatusPage makes the page of a worker that listens on address; token may be nil.
+func newStatusPage(js jetstream.JetStream, names wire.Names, worker, address string, token func() string, logger *slog.Logger) (*statusPage, error) {
 	recorder, err := history.New(history.Config{JetStream: js, Names: names, Logger: logger})
 	if err != nil {
 		return nil, err
@@ -92,7 +90,7 @@ func (f pageFlags) newStatusPage(js jetstream.JetStream, names wire.Names, worke
 		About:    statuspage.About{Namespace: names.Namespace(), Version: cli.Version(), Worker: worker},
 		Logger:   logger,
 	}
-	if token != "" {
+	if token != nil {
 		config.Token, config.Operator = token, orders{&session{js: js, names: names}}
 	}
 	handler, err := statuspage.Handler(config)

@@ -77,7 +77,7 @@ func (w *world) config() statuspage.Config {
 // operated is a page whose orders the world takes down.
 func (w *world) operated() statuspage.Config {
 	c := w.config()
-	c.Token, c.Operator = token, w
+	c.Token, c.Operator = func() string { return token }, w
 	return c
 }
 

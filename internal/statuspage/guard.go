@@ -60,21 +60,22 @@ func (s *site) looking(next http.HandlerFunc) http.Handler {
 // holder reports whether the request has the token; otherwise it is answered, with
 // 403 and the text without if nobody could have one.
 func (s *site) holder(w http.ResponseWriter, r *http.Request, without string) bool {
-	if s.cfg.Token == "" {
+	if s.cfg.Token == nil {
 		refuse(w, http.StatusForbidden, without)
 		return false
 	}
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="weirkeeper"`)
-		refuse(w, http.StatusUnauthorized, "this needs the token that the worker was started with, as a bearer")
+		refuse(w, http.StatusUnauthorized, "this needs the token of the worker, as a bearer")
 		return false
 	}
 	// Of hashes, so that the time says nothing of the length either.
-	want, got := sha256.Sum256([]byte(s.cfg.Token)), sha256.Sum256([]byte(given))
-	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+	token := s.cfg.Token()
+	want, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(given))
+	if len(token) < MinToken || subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="weirkeeper", error="invalid_token"`)
-		refuse(w, http.StatusUnauthorized, "this is not the token that the worker was started with")
+		refuse(w, http.StatusUnauthorized, "this is not the token of the worker")
 		return false
 	}
 	return true

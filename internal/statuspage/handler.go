@@ -23,9 +23,9 @@ type Config struct {
 	// Letters reads the newest dead letters, at most as many as asked for.
 	Letters func(ctx context.Context, most int) ([]Letter, error)
 
-	// Token lets its holder give orders; "" makes the page read-only. It has at least
-	// [MinToken] bytes.
-	Token string
+	// Token tells the token that lets its holder give orders, at the moment; nil makes
+	// the page read-only. While it has fewer than [MinToken] bytes it lets nobody in.
+	Token func() string
 	// Operator carries them out. It is required with a token.
 	Operator Operator
 	// Loopback says that nobody but this machine reaches the page.
@@ -63,9 +63,9 @@ func Handler(c Config) (http.Handler, error) {
 		return nil, &ConfigError{"History", "is required"}
 	case c.Letters == nil:
 		return nil, &ConfigError{"Letters", "is required"}
-	case c.Token != "" && len(c.Token) < MinToken:
+	case c.Token != nil && len(c.Token()) < MinToken:
 		return nil, &ConfigError{"Token", "is too short to be a secret, it must have at least 16 bytes"}
-	case c.Token != "" && c.Operator == nil:
+	case c.Token != nil && c.Operator == nil:
 		return nil, &ConfigError{"Operator", "is required with a token"}
 	}
 	if c.Clock == nil {
@@ -89,7 +89,7 @@ func Handler(c Config) (http.Handler, error) {
 		answer(w, http.StatusOK, struct {
 			About
 			Orders bool `json:"orders"` // may be given, with the token
-		}{c.About, c.Token != ""})
+		}{c.About, c.Token != nil})
 	}))
 	s.orders(mux)
 	return s.guarded(mux), nil

@@ -133,6 +133,26 @@ func TestOrdersNeedTheToken(t *testing.T) {
 	require.Empty(t, w.taken())
 }
 
+// Who replaces the token need not start the worker again, and what is no token lets
+// nobody in.
+func TestTheTokenMayChange(t *testing.T) {
+	w := busy(1)
+	now := token
+	c := w.operated()
+	c.Token = func() string { return now }
+	h := handler(t, c)
+	with := order("/api/resume", `{"fleet":true}`)
+	require.Equal(t, http.StatusOK, with.to(t, h).Code)
+	now = "another-token-of-a-test"
+	require.Equal(t, http.StatusUnauthorized, with.to(t, h).Code)
+	with.bearer = "Bearer " + now
+	require.Equal(t, http.StatusOK, with.to(t, h).Code)
+	for _, now = range []string{"", "short"} {
+		with.bearer = "Bearer " + now
+		require.Equal(t, http.StatusUnauthorized, with.to(t, h).Code)
+	}
+}
+
 func TestOrdersReachTheOperator(t *testing.T) {
 	w := busy(1)
 	var log bytes.Buffer
@@ -328,7 +348,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"Fleet":    func(c *statuspage.Config) { c.Fleet = nil },
 		"History":  func(c *statuspage.Config) { c.History = nil },
 		"Letters":  func(c *statuspage.Config) { c.Letters = nil },
-		"Token":    func(c *statuspage.Config) { c.Token = "short" },
+		"Token":    func(c *statuspage.Config) { c.Token = func() string { return "short" } },
 		"Operator": func(c *statuspage.Config) { c.Operator = nil },
 	} {
 		c := good

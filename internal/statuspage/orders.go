@@ -69,7 +69,7 @@ type ReplayOrder struct {
 
 func (s *site) orders(mux *http.ServeMux) {
 	do := s.cfg.Operator
-	if s.cfg.Token == "" { // never called, because nobody is let in
+	if s.cfg.Token == nil { // never called, because nobody is let in
 		do = nil
 	}
 	give(s, mux, "/api/pause", func(ctx context.Context, o PauseOrder) (string, error) { return do.Pause(ctx, o) })

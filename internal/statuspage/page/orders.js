@@ -37,7 +37,7 @@ export class Orders {
     this.changed();
   }
 
-  ask(why = "The token is what the worker was started with, --token-file or WEIR_TOKEN.") {
+  ask(why = "The token is what the worker was given with --token-file or WEIR_TOKEN.") {
     if (this.dialog.root.open) return;
     this.dialog.open("Enter the token", [el("p", { class: "soft" }, why),
       form("", [field("Token", "token", { type: "password", required: true })], "Unlock", async ({ token }) => {
