@@ -14,9 +14,12 @@ type aligner struct {
 	// first quote needs it.
 	folded string
 	from   []int32
+
+	looked int // at occurrences so far
 }
 
-// quote finds where the text says s. The text's own bytes count: an exact
+// quote finds where the text says s, in whole words and with a letter or a digit: a
+// scrap stands in every text and says nothing. The text's own bytes count: an exact
 // occurrence first, then one that differs in white space, case, Unicode form
 // or typographic marks only, then the same without the marks that models put
 // around a quote.
@@ -25,7 +28,10 @@ func (a *aligner) quote(s string) (span, bool) {
 	if blank(s) || !utf8.ValidString(s) {
 		return span{}, false
 	}
-	if at, ok := occurrence(a.text, s, false); ok {
+	if !saysAnything(s) {
+		return span{}, false
+	}
+	if at, ok := a.occurrence(a.text, s); ok {
 		return at, true
 	}
 	f := fold(s)
@@ -40,7 +46,7 @@ func (a *aligner) quote(s string) (span, bool) {
 
 // name finds where the text names something, as words of their own.
 func (a *aligner) name(s string) (span, bool) {
-	if at, ok := occurrence(a.text, s, true); ok {
+	if at, ok := a.occurrence(a.text, s); ok {
 		return at, true
 	}
 	return a.inFolded(fold(s))
@@ -53,7 +59,7 @@ func (a *aligner) inFolded(f string) (span, bool) {
 	if a.from == nil {
 		a.folded, a.from = foldMapped(a.text)
 	}
-	at, ok := occurrence(a.folded, f, true)
+	at, ok := a.occurrence(a.folded, f)
 	if !ok {
 		return span{}, false
 	}
@@ -72,16 +78,18 @@ func (a *aligner) inFolded(f string) (span, bool) {
 	return span{start, start + len(strings.TrimRightFunc(a.text[start:end], invisible))}, true
 }
 
-// tries bounds how many occurrences are looked at for one that stands as words
-// of its own, so that a short quote in a long text stays cheap.
-const tries = 64
+// Occurrences are cheap to look at, and most texts have few. So that a hostile
+// answer about a long text stays cheap, an aligner looks at lookBudget of them, some
+// tens of milliseconds, and then at fewLooks for each search.
+const (
+	lookBudget = 1 << 20
+	fewLooks   = 64
+)
 
 // occurrence finds the first occurrence of s that does not begin or end inside a
-// word. If there is none, and words need not be whole, it is the first one.
-func occurrence(text, s string, whole bool) (span, bool) {
-	var first span
-	found := false
-	for from, n := 0, 0; n < tries; n++ {
+// word.
+func (a *aligner) occurrence(text, s string) (span, bool) {
+	for from, n := 0, 0; a.looked < lookBudget || n < fewLooks; n++ {
 		i := strings.Index(text[from:], s)
 		if i < 0 {
 			break
@@ -90,13 +98,11 @@ func occurrence(text, s string, whole bool) (span, bool) {
 		if !joined(text, at.start) && !joined(text, at.end) {
 			return at, true
 		}
-		if !found {
-			first, found = at, true
-		}
+		a.looked++
 		_, size := utf8.DecodeRuneInString(text[at.start:])
 		from = at.start + size
 	}
-	return first, found && !whole
+	return span{}, false
 }
 
 // joined reports whether an offset lies inside a word: between two letters or

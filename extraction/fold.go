@@ -68,7 +68,11 @@ func (f *folder) segment(piece string, at int) {
 	f.work, f.spot = norm.NFKD.AppendString(f.work[:0], piece), f.spot[:0]
 	for w := f.work; len(w) > 0; {
 		r, n := utf8.DecodeRune(w)
-		f.spot, w = appendFolded(f.spot, r), w[n:]
+		// The capital of the Turkish i has a dot of its own.
+		if r != '\u0307' || len(f.spot) == 0 || f.spot[len(f.spot)-1] != 'i' {
+			f.spot = appendFolded(f.spot, r)
+		}
+		w = w[n:]
 	}
 	f.work = norm.NFKC.Append(f.work[:0], f.spot...)
 	for _, c := range f.work {

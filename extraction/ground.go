@@ -5,11 +5,15 @@ package extraction
 // real bytes; rows that say the same are merged; relationships are tied to the
 // listed entities.
 //
-// An entity without a quote in the text is grounded by its name, if that stands
-// there. What cannot be grounded at all is kept without evidence and counted:
-// it may be a paraphrase, but also an example out of a prompt, or what
-// instructions inside the text made the model say. Relationships to something
-// that is not listed, or to itself, are left out and counted.
+// A quote is evidence if it stands in the text, in whole words, and has a letter or
+// a digit. That of an entity must also mention it, by a word of its name or its
+// initials. An entity without such a quote is grounded by its name, if that stands
+// in the text. That of a relationship must mention one of its ends or have three
+// words at least, and both ends must be grounded. What cannot be grounded is
+// kept without evidence and counted: it may be a paraphrase or a translation, but
+// also an example out of a prompt, or what instructions inside the text made the
+// model say. Relationships to something that is not listed, or to itself, are left
+// out and counted.
 func Ground(tenant, text string, d Draft) ([]Entity, []Relationship, Counters) {
 	g := grounder{
 		tenant: tenant, align: aligner{text: text}, counters: d.Counters,
@@ -27,7 +31,11 @@ func Ground(tenant, text string, d Draft) ([]Entity, []Relationship, Counters) {
 			g.counters.Ungrounded++
 		}
 	}
-	for _, r := range g.relationships {
+	for i := range g.relationships {
+		r := &g.relationships[i]
+		if !g.grounded(r.SourceID) || !g.grounded(r.TargetID) {
+			r.Evidence = nil
+		}
 		if r.Evidence == nil {
 			g.counters.Ungrounded++
 		}
@@ -52,11 +60,10 @@ func (g *grounder) entity(d DraftEntity) {
 		return
 	}
 	id := entityID(g.tenant, name, typ)
-	at, found := g.align.quote(d.Quote)
-	if !found {
-		at, found = g.align.name(d.Name)
+	evidence := g.evidence(d.Quote, func(passage string) bool { return mentions(passage, d.Name, name) })
+	if evidence == nil {
+		evidence = g.named(d.Name)
 	}
-	evidence := g.evidence(at, found)
 	if i, again := g.byID[id]; again {
 		e := &g.entities[i]
 		complete(&e.Description, &e.Confidence, &e.Evidence, d.Description, d.Confidence, evidence)
@@ -88,7 +95,9 @@ func (g *grounder) relationship(d DraftRelationship) {
 		return
 	}
 	id := RelationshipID(g.tenant, sourceID, typ, targetID)
-	evidence := g.evidence(g.align.quote(d.Quote))
+	evidence := g.evidence(d.Quote, func(passage string) bool {
+		return isPassage(passage) || mentions(passage, d.Source, source) || mentions(passage, d.Target, target)
+	})
 	if i, again := g.byID[id]; again {
 		r := &g.relationships[i]
 		complete(&r.Description, &r.Confidence, &r.Evidence, d.Description, d.Confidence, evidence)
@@ -101,17 +110,38 @@ func (g *grounder) relationship(d DraftRelationship) {
 	})
 }
 
-// evidence quotes the text at a place, cut to the bound of a quote.
-func (g *grounder) evidence(at span, found bool) *Evidence {
+// evidence is what the text says in the words of a quote, if that speaks of what
+// it is to show.
+func (g *grounder) evidence(quote string, speaks func(passage string) bool) *Evidence {
+	at, found := g.align.quote(quote)
 	if !found {
 		return nil
 	}
-	if end := at.start + skipRunes(g.align.text[at.start:at.end], 0, MaxQuoteRunes); end < at.end {
-		at.end = end
+	whole := at
+	if at.end = at.start + skipRunes(g.align.text[at.start:at.end], 0, MaxQuoteRunes); !speaks(g.align.text[at.start:at.end]) {
+		return nil
+	}
+	if at != whole {
 		g.counters.Clipped++
 	}
+	return g.quoted(at)
+}
+
+// named is where the text has a name.
+func (g *grounder) named(name string) *Evidence {
+	at, found := g.align.name(name)
+	if !found {
+		return nil
+	}
+	return g.quoted(at)
+}
+
+func (g *grounder) quoted(at span) *Evidence {
 	return &Evidence{Quote: g.align.text[at.start:at.end], ByteStart: at.start, ByteEnd: at.end}
 }
+
+// grounded reports whether the text has what it takes to speak of an entity.
+func (g *grounder) grounded(id string) bool { return g.entities[g.byID[id]].Evidence != nil }
 
 // complete fills what a fact lacks from another statement of it. The higher
 // confidence counts.

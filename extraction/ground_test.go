@@ -53,20 +53,17 @@ func drafted(rows ...string) extraction.Draft {
 	return d
 }
 
-// quoteIn returns the evidence found for a quote whose entity is not named in the text.
-func quoteIn(t *testing.T, text, quote string) string {
-	entities, _, _ := ground(t, text, drafted("Zzyzx", "thing", quote))
-	if entities[0].Evidence == nil {
-		return ""
-	}
-	return entities[0].Evidence.Quote
+// quoteIn returns the text's own words for a quote.
+func quoteIn(text, quote string) string {
+	start, end, _ := extraction.Align(text, quote)
+	return text[start:end]
 }
 
 // CJK, emoji, CRLF: offsets are bytes and slice back to the quote exactly.
 func TestKindOffsetsAreBytes(t *testing.T) {
 	text := "👩‍👩‍👧‍👦 東京から\r\n来ました。Ада Лавлейс met José."
-	for _, quote := range []string{"👩‍👩‍👧‍👦", "東京から\r\n来ました。", "Ада Лавлейс met José", "。"} {
-		entities, _, _ := ground(t, text, drafted("Zzyzx", "thing", quote))
+	for _, quote := range []string{"👩‍👩‍👧‍👦", "東京から\r\n来ました。", "Ада Лавлейс met José", "東京"} {
+		entities, _, _ := ground(t, text, drafted(quote, "thing", quote))
 		e := entities[0].Evidence
 		require.NotNil(t, e, quote)
 		require.Equal(t, quote, e.Quote)
@@ -94,19 +91,24 @@ func TestQuotesAlignWithTheTextsOwnBytes(t *testing.T) {
 		"...":                             "",
 		"\u200b":                          "",
 	} {
-		require.Equal(t, want, quoteIn(t, text, quote), "%q", quote)
+		require.Equal(t, want, quoteIn(text, quote), "%q", quote)
 	}
 }
 
-func TestQuotesPreferWholeWords(t *testing.T) {
+func TestQuotesAreWholeWords(t *testing.T) {
 	text := "Canada is large. Ada lived. ADA too."
-	entities, _, _ := ground(t, text, drafted("Zzyzx", "x", "Ada", "Yy", "x", "ada", "Xx", "x", "Cana", "Ww", "x", "cANA"))
-	require.Equal(t, 17, entities[0].Evidence.ByteStart)
-	require.Equal(t, 3, entities[1].Evidence.ByteStart, "verbatim beats another case")
-	require.Equal(t, 0, entities[2].Evidence.ByteStart, "verbatim, though inside a word")
-	require.Nil(t, entities[3].Evidence, "inside a word only verbatim counts")
+	start, _, _ := extraction.Align(text, "Ada")
+	require.Equal(t, 17, start)
+	start, _, _ = extraction.Align(text, "ada")
+	require.Equal(t, 17, start, "not the end of Canada, though it is verbatim")
+	for _, scrap := range []string{"Cana", "cANA", "a is large. Ad", "anada is large", ".", "。", " . ", "—"} {
+		require.Empty(t, quoteIn(text+"。—", scrap), "%q", scrap)
+	}
+	for _, dense := range []string{"京から来", "ました。Canada"} {
+		require.Equal(t, dense, quoteIn("東京から来ました。Canada", dense), "words are not spaced")
+	}
 
-	entities, _, _ = ground(t, "Jose\u0301 came.", drafted("Jose", "person", ""))
+	entities, _, _ := ground(t, "Jose\u0301 came.", drafted("Jose", "person", ""))
 	require.Nil(t, entities[0].Evidence, "a letter without its accent is another letter")
 	entities, _, _ = ground(t, "か\u3099く", drafted("か", "thing", ""))
 	require.Nil(t, entities[0].Evidence, "also where words are not spaced")
@@ -157,16 +159,16 @@ func TestKindSameNameInAnotherCase(t *testing.T) {
 
 func TestQuotesEndBeforeWhatCannotBeSeen(t *testing.T) {
 	text := "The H₂O\u00ad\u200b boils.\u200b\r\n"
-	require.Equal(t, "H₂O", quoteIn(t, text, "h2o"))
-	require.Equal(t, "The H₂O\u00ad\u200b boils.", quoteIn(t, text, "the h2o boils."))
+	require.Equal(t, "H₂O", quoteIn(text, "h2o"))
+	require.Equal(t, "The H₂O\u00ad\u200b boils.", quoteIn(text, "the h2o boils."))
 }
 
 func TestQuotesMatchLettersComposedInOneCaseOnly(t *testing.T) {
-	require.Equal(t, "H\u0331at", quoteIn(t, "H\u0331at is here", "\u1e96at"))
+	require.Equal(t, "H\u0331at", quoteIn("H\u0331at is here", "\u1e96at"))
 }
 
 func TestQuotesEndWithAWholeCharacter(t *testing.T) {
-	require.Equal(t, "ABC㍿", quoteIn(t, "ABC㍿です", "abc株式"))
+	require.Equal(t, "ABC㍿", quoteIn("ABC㍿です", "abc株式"))
 }
 
 func TestAnAmbiguousEndIsTheFirstListed(t *testing.T) {
@@ -217,14 +219,13 @@ func TestGroundingProperties(t *testing.T) {
 		if !utf8.ValidString(text) {
 			return
 		}
-		entities, _, _ := ground(t, text, drafted("Zzyzx", "x", quote, "Yyzyx", "x", strings.ToUpper(text)))
-		if extraction.CheckText(quote) == nil && len(runes) < extraction.MaxQuoteRunes {
-			require.NotNil(t, entities[0].Evidence)
-			require.Equal(t, strings.TrimSpace(quote), entities[0].Evidence.Quote)
+		said := strings.TrimSpace(quote)
+		if extraction.Scrap(string(runes[:a]), quote, string(runes[b:])) {
+			ground(t, text, drafted("Zzyzx", "x", quote, text, "x", quote))
+		} else {
+			require.Equal(t, said, quoteIn(text, quote))
 		}
-		if e := entities[1].Evidence; e != nil {
-			require.NotEmpty(t, extraction.NormalizeName(e.Quote))
-		}
+		ground(t, text, drafted("Yyzyx", "x", strings.ToUpper(text), quote, "x", strings.ToUpper(quote)))
 	})
 }
 

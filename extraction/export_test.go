@@ -1,0 +1,24 @@
+package extraction
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Align is the place in a text that a quote is found at.
+func Align(text, quote string) (start, end int, found bool) {
+	a := aligner{text: text}
+	at, found := a.quote(quote)
+	return at.start, at.end, found
+}
+
+// Scrap reports whether a piece out of a text can be no quote of it.
+func Scrap(before, piece, after string) bool {
+	text := before + piece + after
+	start := len(before) + len(piece) - len(strings.TrimLeftFunc(piece, unicode.IsSpace))
+	end := len(before) + len(strings.TrimRightFunc(piece, unicode.IsSpace))
+	return blank(piece) || !saysAnything(piece) || joined(text, start) || joined(text, end)
+}
+
+// Mentions tells of a passage whether it speaks of a name.
+var Mentions = func(passage, name string) bool { return mentions(passage, name, NormalizeName(name)) }
