@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/overview"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
 	"github.com/weirkeeper/weirkeeper/internal/wire/limits"
@@ -38,6 +39,42 @@ type shownLimits struct {
 	Tenant string `json:"tenant"`
 	tenantLimits
 	Problem string `json:"problem,omitempty"` // why workers take no notice of the entry
+
+	*allowance // of show only, and if it is known
+}
+
+// allowance is what a tenant has used of its limits.
+type allowance struct {
+	Used       *int64              `json:"used"`
+	UsedTokens *int64              `json:"used_tokens"`
+	WaitUntil  *time.Time          `json:"wait_until"`
+	WaitReason overview.WaitReason `json:"wait_reason"`
+
+	of overview.Tenant
+	at time.Time
+}
+
+// allowances read what tenants have used, by name: of one, or of up to 1,000.
+func allowances(ctx context.Context, s *session, tenant string) (map[string]*allowance, error) {
+	reader, err := overview.NewReader(overview.Config{JetStream: s.js, Names: s.names, Tenant: tenant})
+	if err != nil {
+		return nil, err
+	}
+	fleet, err := look(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]*allowance, len(fleet.Tenants))
+	for _, t := range fleet.Tenants {
+		all[t.Tenant] = &allowance{t.Used, t.UsedTokens, t.WaitUntil, t.WaitReason, t, fleet.At}
+	}
+	return all, nil
+}
+
+// Help is shown below the summary of the command.
+func (limitsShowCommand) Help() string {
+	return `Used is what the present window holds, wait for how much longer no call is admitted and why: see worker top, which shows tenants without limits of
+their own, too.`
 }
 
 type limitsShowCommand struct {
@@ -56,8 +93,19 @@ func (c *limitsShowCommand) Run(ctx context.Context, streams cli.Streams) error 
 	if err != nil {
 		return err
 	}
+	used, err := allowances(ctx, s, c.Tenant)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		all[i].allowance = used[all[i].Tenant]
+	}
 	if c.Tenant != "" && len(all) == 0 {
-		fmt.Fprintf(streams.Err, "tenant %s has no limits of its own: those of the workers hold\n", cli.Printable(c.Tenant))
+		fmt.Fprintf(streams.Err, "tenant %s has no limits of its own: those of the workers hold", cli.Printable(c.Tenant))
+		if a := used[c.Tenant]; a != nil && a.of.RPM+a.of.TPM > 0 {
+			fmt.Fprintf(streams.Err, ", %s calls used %s", usedShown(a.Used, a.of.RPM), waitShown(a.of, a.at))
+		}
+		fmt.Fprintln(streams.Err)
 	}
 	return printLimits(streams.Out, all, c.JSON)
 }
@@ -220,13 +268,18 @@ func printLimits(out io.Writer, all []shownLimits, asJSON bool) error {
 		return cli.WriteJSON(out, all)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TENANT\tRPM\tWINDOW\tTPM\tPROBLEM")
+	fmt.Fprintln(table, "TENANT\tRPM\tWINDOW\tTPM\tUSED\tTOKENS\tWAIT\tPROBLEM")
 	for _, l := range all {
 		window := "as the workers"
 		if l.WindowMS != nil {
 			window = (time.Duration(*l.WindowMS) * time.Millisecond).String()
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", cli.Printable(l.Tenant), numberShown(l.RPM), window, numberShown(l.TPM), cli.Printable(l.Problem))
+		used, tokens, wait := "-", "-", "-"
+		if a := l.allowance; a != nil {
+			used, tokens = usedShown(a.Used, a.of.RPM), usedShown(a.UsedTokens, a.of.TPM)
+			wait = cmp.Or(waitShown(a.of, a.at), "-")
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cli.Printable(l.Tenant), numberShown(l.RPM), window, numberShown(l.TPM), used, tokens, wait, cli.Printable(l.Problem))
 	}
 	return table.Flush()
 }

@@ -106,6 +106,8 @@ func TestOperatorsThrottleATenantOfARunningFleet(t *testing.T) {
 	require.Len(t, shown, 1)
 	require.EqualValues(t, 1, *shown[0].RPM)
 	require.Nil(t, shown[0].TPM)
+	table := steer(t, url, "limits", "show", "acme corp")
+	require.Regexp(t, `acme corp\s+1\s+10m0s\s+as the workers\s+1/1\s+-\s+limit \d+m`, table.out)
 	steered[[]tenantLimits](t, url, "limits", "unset", "acme corp")
 	require.Empty(t, steered[[]tenantLimits](t, url, "limits", "show"))
 	eventually(t, "the tenant is unlimited again", func() bool { return len(c.results()) == 4 })
