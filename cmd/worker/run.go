@@ -237,6 +237,9 @@ func (c *runCommand) listen(answers health.Config, logger *slog.Logger) (stop fu
 	switch {
 	case err == nil:
 		logger.Info("listening", "address", server.Address())
+		if !health.Loopback(server.Address()) {
+			logger.Warn("whoever can reach this address can see how the worker is, without a password: let only those through who may", "address", server.Address())
+		}
 		return server.Close, true, nil
 	case c.Listen == nil:
 		logger.Warn("not listening: the default address is taken, choose one with --listen", "address", address)

@@ -106,3 +106,9 @@ func TestWatchdogComplainsOnlyWithoutProgressAndExcuse(t *testing.T) {
 	now = now.Add(31 * time.Second)
 	require.NotEmpty(t, dog.Look(progress, false))
 }
+
+func TestLoopback(t *testing.T) {
+	for address, want := range map[string]bool{"127.0.0.1:9464": true, "[::1]:9464": true, "127.8.8.8:1": true, "0.0.0.0:9464": false, "[::]:9464": false, "10.0.0.1:1": false, "nonsense": false} {
+		require.Equal(t, want, health.Loopback(address), address)
+	}
+}

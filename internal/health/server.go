@@ -36,6 +36,12 @@ func CheckAddress(address string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
+// Loopback reports whether only this machine can reach the address of a listener.
+func Loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && net.ParseIP(host).IsLoopback()
+}
+
 // Listen opens address and serves handler on it, see [CheckAddress].
 func Listen(address string, handler http.Handler) (*Server, error) {
 	address, err := CheckAddress(address)
