@@ -112,6 +112,9 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if c.DrainTimeout == 0 {
 		config.DrainTimeout = -1 // in the consumer's words; there, 0 is the default
 	}
+	if c.inMemory() {
+		config.Circuit = "" // shared with nobody
+	}
 	circuit := newTransitions(logger)
 	if watch != nil {
 		circuit.tell(watch.Changed)
@@ -125,7 +128,9 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	circuit.tell(page.heard)
+	if !c.inMemory() { // else it is this process's, and says nothing of the fleet
+		circuit.tell(page.heard)
+	}
 	defer circuit.follow(engine.breaker)()
 	monitor := newMonitor(engine, js, names, c.workFlags)
 	if watch != nil {
@@ -139,7 +144,10 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	}
 	defer stopListening()
 	if listening {
-		defer page.remember(ctx, engine.breaker)()
+		if !c.inMemory() {
+			page.begin(ctx, engine.breaker)
+		}
+		defer page.remember(ctx)()
 	}
 	logger.Info("starting", "model", provider.Model(), "rpm", limitsShown(c.limits().Requests), "window", c.Window, "circuit", c.Circuit, "cache", c.Cache)
 	return natsflags.StartError(engine.worker.Run(ctx))

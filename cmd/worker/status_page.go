@@ -115,12 +115,15 @@ func (p *statusPage) heard(c resilience.Change) {
 	p.recorder.Note(c.Circuit, history.Change{At: c.At, State: string(c.To), Reason: c.Reason})
 }
 
-// remember samples the fleet until the function that it returns is called. The
-// circuit of this worker begins as it is.
-func (p *statusPage) remember(ctx context.Context, breaker *resilience.Breaker) (stop func()) {
+// begin remembers how the circuit of this worker is at the start.
+func (p *statusPage) begin(ctx context.Context, breaker *resilience.Breaker) {
 	if s, err := breaker.Snapshot(ctx); err == nil {
 		p.recorder.Note(s.Circuit, history.Change{At: time.Now(), State: string(s.State), Reason: s.Reason})
 	}
+}
+
+// remember samples the fleet until the function that it returns is called.
+func (p *statusPage) remember(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var sampling sync.WaitGroup
 	sampling.Go(func() { p.recorder.Run(ctx) })
