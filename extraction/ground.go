@@ -1,5 +1,7 @@
 package extraction
 
+import "strings"
+
 // Ground holds a draft against the chunk's text, which must have passed
 // [CheckText], and names what it finds for the tenant. Quotes become offsets of
 // real bytes; rows that say the same are merged; relationships are tied to the
@@ -13,7 +15,7 @@ package extraction
 // kept without evidence and counted: it may be a paraphrase or a translation, but
 // also an example out of a prompt, or what instructions inside the text made the
 // model say. Relationships to something that is not listed, or to itself, are left
-// out and counted.
+// out and counted, as is a row with a character that was lost on the way.
 func Ground(tenant, text string, d Draft) ([]Entity, []Relationship, Counters) {
 	g := grounder{
 		tenant: tenant, align: aligner{text: text}, counters: d.Counters,
@@ -59,6 +61,10 @@ func (g *grounder) entity(d DraftEntity) {
 		g.counters.Dropped++ // a draft that does not come from Parse
 		return
 	}
+	if g.broken(d.Name, d.Description) {
+		g.counters.Dropped++
+		return
+	}
 	id := entityID(g.tenant, name, typ)
 	evidence := g.evidence(d.Quote, func(passage string) bool { return mentions(passage, d.Name, name) })
 	if evidence == nil {
@@ -79,6 +85,10 @@ func (g *grounder) entity(d DraftEntity) {
 }
 
 func (g *grounder) relationship(d DraftRelationship) {
+	if g.broken(d.Source, d.Target, d.Description) {
+		g.counters.Dropped++
+		return
+	}
 	source, target := NormalizeName(d.Source), NormalizeName(d.Target)
 	if source == target {
 		g.counters.SelfLoops++
@@ -108,6 +118,17 @@ func (g *grounder) relationship(d DraftRelationship) {
 		ID: id, SourceID: sourceID, TargetID: targetID, Type: typ,
 		Description: d.Description, Confidence: d.Confidence, Evidence: evidence,
 	})
+}
+
+// broken reports whether one of the strings has the sign for a character that was
+// lost on the way, such as half a surrogate pair, and the text has none.
+func (g *grounder) broken(all ...string) bool {
+	for _, s := range all {
+		if strings.Contains(s, "\uFFFD") && !strings.Contains(g.align.text, "\uFFFD") {
+			return true
+		}
+	}
+	return false
 }
 
 // evidence is what the text says in the words of a quote, if that speaks of what

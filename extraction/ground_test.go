@@ -177,6 +177,20 @@ func TestAnAmbiguousEndIsTheFirstListed(t *testing.T) {
 	require.Equal(t, extraction.EntityID("acme", "Mercury", "planet"), relationships[0].SourceID)
 }
 
+// A character that was lost on the way, such as half a surrogate pair, makes
+// another name.
+func TestKindBrokenCharacters(t *testing.T) {
+	d, err := extraction.Parse(`{"entities":[{"name":"A\ud800da","type":"x"},{"name":"Ada","type":"x"},{"name":"Engine","type":"x","description":"a\udc00"}],` +
+		`"relationships":[{"source":"Ada","target":"A\ud800da","type":"x"}]}`)
+	require.NoError(t, err)
+	entities, relationships, counters := ground(t, "Ada", d)
+	require.Len(t, entities, 1)
+	require.Empty(t, relationships)
+	require.Equal(t, extraction.Counters{Dropped: 3}, counters)
+	entities, _, _ = ground(t, "A\uFFFDda, as the document has it", d)
+	require.Len(t, entities, 3)
+}
+
 // A relationship to nothing listed is not invented; neither is a self loop.
 func TestKindRelationshipsWithoutEnds(t *testing.T) {
 	d := drafted("Ada", "person", "Ada", "Engine", "machine", "Engine")

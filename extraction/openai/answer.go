@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 )
@@ -40,6 +41,17 @@ type message struct {
 type usage struct {
 	Prompt     any `json:"prompt_tokens"`
 	Completion any `json:"completion_tokens"`
+	Details    any `json:"prompt_tokens_details"`
+}
+
+// cached is how much of the prompt the server had read before, as far as it says so.
+// Some servers leave it out of the prompt's tokens.
+func (u *usage) cached() int64 {
+	if u == nil {
+		return 0
+	}
+	details, _ := u.Details.(map[string]any)
+	return tokenCount(details["cached_tokens"])
 }
 
 func (m *message) called() bool {
@@ -59,6 +71,7 @@ type reply struct {
 	called   bool // a tool
 	reasoned bool
 	usage    extraction.Usage
+	cached   int64 // tokens of the prompt
 }
 
 // fault is why a successful response brings no completion.
@@ -66,6 +79,9 @@ type fault struct {
 	kind   extraction.Kind
 	detail string
 }
+
+// notUTF8 is an answer that would be decoded to other characters than were sent.
+func notUTF8() *fault { return &fault{extraction.KindMalformed, "the answer is not UTF-8"} }
 
 func unavailable(detail string) *fault { return &fault{extraction.KindUnavailable, detail} }
 
@@ -125,6 +141,8 @@ func readReply(body []byte) reply {
 		return reply{fault: stated}
 	case e.Choices == nil:
 		return reply{fault: unavailable("success status with " + parseErrorBody(body).describe(len(body)))}
+	case !utf8.Valid(body):
+		return reply{fault: notUTF8()}
 	case len(e.Choices) == 0:
 		return reply{fault: &fault{extraction.KindEmpty, "no choices"}}
 	}
@@ -133,7 +151,7 @@ func readReply(body []byte) reply {
 	content, ok := contentText(m.Content)
 	return reply{
 		fault: c.errorOfChoice(), content: content, odd: !ok, refusal: text(m.Refusal), finish: text(c.FinishReason),
-		called: m.called(), reasoned: m.reasoned(), usage: e.Usage.read(),
+		called: m.called(), reasoned: m.reasoned(), usage: e.Usage.read(), cached: e.Usage.cached(),
 	}
 }
 
@@ -154,10 +172,11 @@ func (p *Provider) judge(r *reply, req extraction.Request) (extraction.Completio
 	if r.refusal != "" {
 		return failed(extraction.KindRefused, "the model refused: "+r.refusal)
 	}
-	switch strings.ToLower(r.finish) {
+	finish, _, _ := strings.Cut(strings.ToLower(r.finish), ":") // "content_filter: PROHIBITED_CONTENT"
+	switch finish {
 	case "length", "max_tokens", "model_length":
 		return failed(extraction.KindTruncated, "the answer was cut: allow more tokens or use smaller chunks")
-	case "content_filter":
+	case "content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii", "refusal", "guardrail_intervened": // of Gemini and others behind gateways
 		return failed(extraction.KindRefused, "the server's content filter stepped in")
 	case "tool_calls", "function_call":
 		return failed(extraction.KindMalformed, "the model called a tool instead of answering")
@@ -175,7 +194,7 @@ func (p *Provider) judge(r *reply, req extraction.Request) (extraction.Completio
 	default:
 		return failed(extraction.KindEmpty, "no content")
 	}
-	if p.cutsPrompts(req, r.usage.PromptTokens) {
+	if p.meter.cuts(req, r.usage.PromptTokens+r.cached) {
 		return failed(extraction.KindContextTooLong, "the server read only a part of the prompt: its context is too small")
 	}
 	return extraction.Completion{Content: r.content, FinishReason: r.finish, Usage: r.usage}, nil

@@ -14,6 +14,7 @@ type errorBody struct {
 	Type    string
 	Code    string // a string or a number in the JSON
 	Param   string
+	Flagged bool // by a moderator, who says why (OpenRouter)
 }
 
 // maxErrorDepth bounds how deep a message may lie: {"detail":{"error":{...}}}.
@@ -70,17 +71,19 @@ func errorFields(raw json.RawMessage, depth int) errorBody {
 		Code    json.RawMessage `json:"code"`
 		Param   json.RawMessage `json:"param"`
 		Loc     []any           `json:"loc"` // FastAPI: the path to the field
+		// OpenRouter: what the moderation of a model's host objects to
+		Metadata json.RawMessage `json:"metadata"`
 	}
 	if json.Unmarshal(raw, &object) != nil {
 		return errorBody{}
 	}
-	e := errorBody{Type: plain(object.Type), Code: plain(object.Code), Param: plain(object.Param)}
+	e := errorBody{Type: plain(object.Type), Code: plain(object.Code), Param: plain(object.Param), Flagged: flagged(object.Metadata)}
 	for _, candidate := range []json.RawMessage{object.Error, object.Message, object.Msg, object.Detail} {
 		inner := errorFields(candidate, depth-1)
 		if inner.Message == "" && inner.Code == "" && inner.Type == "" {
 			continue
 		}
-		e.Message = inner.Message
+		e.Message, e.Flagged = inner.Message, e.Flagged || inner.Flagged
 		for _, f := range []struct{ outer, inner *string }{
 			{&e.Type, &inner.Type}, {&e.Code, &inner.Code}, {&e.Param, &inner.Param},
 		} {
@@ -98,6 +101,15 @@ func errorFields(raw json.RawMessage, depth int) errorBody {
 		e.Param = strings.TrimPrefix(strings.Join(path, "."), "body.")
 	}
 	return e
+}
+
+// flagged reports whether metadata of an error gives reasons of a moderation.
+func flagged(raw json.RawMessage) bool {
+	var metadata struct {
+		Reasons []any  `json:"reasons"`
+		Input   string `json:"flagged_input"`
+	}
+	return json.Unmarshal(raw, &metadata) == nil && (len(metadata.Reasons) > 0 || metadata.Input != "")
 }
 
 // plain is a JSON string or number as text, and "" for anything else.

@@ -12,6 +12,8 @@ import (
 // put different things under one status: their code then says which.
 func kindOf(status int, e errorBody) extraction.Kind {
 	switch {
+	case status == http.StatusForbidden && e.saysModerated():
+		return extraction.KindRefused
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return extraction.KindAuth
 	case status == http.StatusPaymentRequired:
@@ -56,6 +58,29 @@ func quotaCodes() []string {
 // is reports whether the code or the type is one of the names.
 func (e errorBody) is(names ...string) bool {
 	return slices.Contains(names, strings.ToLower(e.Code)) || slices.Contains(names, strings.ToLower(e.Type))
+}
+
+// saysModerated reports whether an error is about what the text says, and not about
+// who asks: gateways send 403 for both.
+func (e errorBody) saysModerated() bool {
+	if kind, known := kindOfCode(e); known {
+		return kind == extraction.KindRefused
+	}
+	if e.Flagged || e.is("moderation", "moderation_blocked", "moderation_error", "content_moderation", "content_policy", "flagged", "input_flagged") {
+		return true
+	}
+	message := strings.ToLower(e.Message)
+	for _, who := range []string{"account", "api key", "apikey", "organization", "organisation", "permission", "access"} {
+		if strings.Contains(message, who) {
+			return false
+		}
+	}
+	for _, words := range []string{"flagged", "moderation", "content policy", "content management policy", "content filter", "content_filter"} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // saysTooLong knows the words of servers without a code for it.

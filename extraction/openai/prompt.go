@@ -1,7 +1,8 @@
 package openai
 
 import (
-	"strings"
+	"sync"
+	"unicode"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 )
@@ -10,37 +11,88 @@ const (
 	// smallestContext is the fewest tokens at which a server may plausibly cut a
 	// prompt. A server that reports less for everything does not count at all.
 	smallestContext = 512
-	// fewWords is a prompt too short to conclude anything from.
-	fewWords = 64
+	// contextStep divides the sizes that contexts have.
+	contextStep = 1024
+	// fewTokens is a prompt too short to conclude anything from.
+	fewTokens = 64
+	// trusted is after how many full counts a server is believed to count in full. The
+	// second request begins like the first, so that one that leaves out what it has
+	// cached shows it there.
+	trusted = 2
 )
 
-// cutsPrompts reports whether the server read far less than was sent: servers
-// that cut a long prompt in silence answer from the rest. A tokenizer spends at
-// least one token on a word; half of that leaves room for every exception.
-//
-// A server that counts nonsense must not cost any results. So a low count is
-// believed only if it could be the size of a context, or if the server has
-// counted plausibly before.
-func (p *Provider) cutsPrompts(req extraction.Request, promptTokens int64) bool {
-	if promptTokens <= 0 {
-		return false
-	}
-	words := countWords(req.SystemPrompt) + countWords(req.Text)
-	if words < fewWords {
-		return false
-	}
-	if promptTokens >= words/2 {
-		if promptTokens >= words {
-			p.counts.Store(true)
-		}
-		return false
-	}
-	return promptTokens >= smallestContext || p.counts.Load()
+// meter judges how a server counts prompts. It is safe for concurrent use.
+type meter struct {
+	mu   sync.Mutex
+	full int   // counts that can be of the whole prompt
+	most int64 // tokens that it has reported of one prompt
+	odd  bool  // it has reported too few of a prompt that it cannot have cut
 }
 
-func countWords(s string) (n int64) {
-	for range strings.FieldsSeq(s) {
-		n++
+// cuts reports whether the server read less than was sent: servers that cut a long
+// prompt in silence answer from the rest. Every tokenizer spends what
+// [fewestTokens] says; the tests measure one that spends few.
+//
+// A server that counts nonsense, or only what it had not cached, must not cost any
+// results. So a low count is believed if it is what a context holds to the token, if
+// the server has counted in full before, or if it does not even cover the text, which
+// is new while instructions are cached. And it never is once the server has reported
+// less than half of what it has read before: one that cuts keeps more.
+func (m *meter) cuts(req extraction.Request, promptTokens int64) bool {
+	text := fewestTokens(req.Text)
+	all := text + fewestTokens(req.SystemPrompt)
+	if promptTokens <= 0 || all < fewTokens {
+		return false
 	}
-	return n
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if promptTokens >= all {
+		m.full++
+		m.most = max(m.most, promptTokens)
+		return false
+	}
+	m.odd = m.odd || promptTokens < m.most/2
+	switch m.most = max(m.most, promptTokens); {
+	case m.odd:
+		return false
+	case promptTokens == smallestContext || promptTokens%contextStep == 0:
+		return true
+	case m.full >= trusted:
+		return true
+	}
+	return promptTokens >= smallestContext && promptTokens < text
+}
+
+// fewestTokens is a number of tokens that no tokenizer does with less than: one for
+// each word with a letter or a digit, and for scripts without spaces, and Hangul, whose
+// words are long, a part of one for each character.
+func fewestTokens(s string) int64 {
+	var words, ideographs, dense int64
+	inWord := false
+	for _, r := range s {
+		switch {
+		case r < 0x80 && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'):
+		case r < 0x80:
+			inWord = inWord && r != ' ' && r != '\n' && r != '\t' && r != '\r'
+			continue
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+			ideographs++
+			inWord = false
+			continue
+		case unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+			dense++
+			inWord = false
+			continue
+		case unicode.IsSpace(r):
+			inWord = false
+			continue
+		case !unicode.IsLetter(r) && !unicode.IsNumber(r):
+			continue
+		}
+		if !inWord {
+			words++
+			inWord = true
+		}
+	}
+	return words + ideographs*2/5 + dense/5
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/extraction/openai"
+	"github.com/weirkeeper/weirkeeper/extraction/tokens"
 	"github.com/weirkeeper/weirkeeper/internal/modelserver"
 )
 
@@ -15,25 +17,34 @@ func reports(promptTokens int) modelserver.Behaviour {
 	return modelserver.Behaviour{Name: "custom", Usage: fmt.Appendf(nil, `{"prompt_tokens":%d,"completion_tokens":5}`, promptTokens)}
 }
 
-func TestAPromptThatTheServerCutIsContextTooLong(t *testing.T) {
-	long := strings.Repeat("Ada met Babbage in the city of London again. ", 1000) // 9000 words
-	p := start(t)
-	p.server.Then(reports(2048))
-	_, err := p.ask(long)
-	require.ErrorIs(t, err, extraction.ErrContextTooLong)
+var long = strings.Repeat("Ada met Babbage in the city of London again. ", 1000) // 9000 words
 
-	// A small context is believed of a server that has counted well before.
+func TestAPromptThatTheServerCutIsContextTooLong(t *testing.T) {
+	english := long[:12_000] // 2,400 words and the instructions
+	chinese := strings.Repeat("东京是日本的首都，也是世界上人口最多的城市之一。", 130)
+	for _, tc := range []struct {
+		text   string
+		tokens int
+	}{{long, 2048}, {long, 4096}, {english, 2048}, {english, 2047}, {chinese, 512}, {chinese, 520}, {chinese, 1024}} {
+		p := start(t)
+		p.server.Then(reports(tc.tokens))
+		_, err := p.ask(tc.text)
+		require.ErrorIs(t, err, extraction.ErrContextTooLong, "%d of %d bytes", tc.tokens, len(tc.text))
+	}
+
+	// A small context is believed of a server that has counted in full before.
 	medium := long[:len(long)/20]
-	p = start(t)
-	p.server.Then(reports(600), reports(100))
-	_, err = p.ask(medium)
-	require.NoError(t, err)
-	_, err = p.ask(medium)
+	p := start(t)
+	p.server.Then(reports(600), reports(600), reports(400))
+	for range 2 {
+		_, err := p.ask(medium)
+		require.NoError(t, err)
+	}
+	_, err := p.ask(medium)
 	require.ErrorIs(t, err, extraction.ErrContextTooLong)
 }
 
 func TestAServerThatDoesNotCountCostsNoResults(t *testing.T) {
-	long := strings.Repeat("Ada met Babbage in the city of London again. ", 1000)
 	p := start(t)
 	for _, n := range []int{0, 1, 10, 42, 100, 500, -7} {
 		for _, text := range []string{sentence, long} {
@@ -42,10 +53,59 @@ func TestAServerThatDoesNotCountCostsNoResults(t *testing.T) {
 			require.NoError(t, err, n)
 		}
 	}
-	// Text with few spaces, and counts a little low, are no sign either.
-	p.server.Then(reports(600), reports(6000))
-	_, err := p.ask(strings.Repeat("東京は日本の首都です。", 300))
-	require.NoError(t, err)
-	_, err = p.ask(long)
-	require.NoError(t, err)
+}
+
+// Ollama and others report only what they had not read before.
+func TestAServerThatLeavesOutWhatItHasCachedCostsNoResults(t *testing.T) {
+	text := long[:4500] // 900 words
+	for _, counts := range [][]int{{1500, 1000, 950, 5, 1000}, {1000, 930, 1600, 5, 700}, {1400, 1400, 300, 1000}} {
+		p := start(t)
+		for i, n := range counts {
+			p.server.Then(reports(n))
+			_, err := p.ask(text)
+			require.NoError(t, err, "%v, call %d", counts, i)
+		}
+	}
+	p := start(t)
+	cached := reports(300)
+	cached.Usage = []byte(`{"prompt_tokens":300,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":1000}}`)
+	p.server.Then(reports(1300), reports(1300), cached)
+	for range 3 {
+		_, err := p.ask(text)
+		require.NoError(t, err)
+	}
+}
+
+// What is taken for cut is less than any tokenizer makes of a text. That of GPT-4o and
+// later, with 200,000 tokens, makes little.
+func TestNoTokenizerMakesAsLittleAsIsTakenForCut(t *testing.T) {
+	counter := tokens.NewCounter()
+	for language, text := range map[string]string{
+		"English":    "Ada Lovelace met Charles Babbage at a party in London, and they wrote to each other for many years about the engine that he had planned.",
+		"German":     "Die Straßenbahn fuhr durch die Stadt, als der Bürgermeister die Versammlung der Einwohner eröffnete und um Ruhe bat.",
+		"Finnish":    "Helsingissä asuu yli kuusisataatuhatta ihmistä, ja kaupunki on maan suurin.",
+		"Russian":    "Москва является столицей России и крупнейшим по численности населения городом страны.",
+		"Arabic":     "القاهرة هي عاصمة جمهورية مصر العربية وأكبر مدنها من حيث عدد السكان.",
+		"Hindi":      "दिल्ली भारत की राजधानी है और देश का एक बहुत बड़ा शहर है।",
+		"Vietnamese": "Hà Nội là thủ đô của nước Việt Nam và là một thành phố rất lớn.",
+		"Chinese":    "东京是日本的首都，也是世界上人口最多的城市之一。中华人民共和国成立于一九四九年十月一日。",
+		"Japanese":   "東京は日本の首都であり、世界でも最も人口の多い都市の一つです。ありがとうございました。",
+		"Korean":     "서울은 대한민국의 수도이며 인구가 가장 많은 도시이다. 사람들은 한강을 따라 걷는다.",
+		"Thai":       "กรุงเทพมหานครเป็นเมืองหลวงและนครที่มีประชากรมากที่สุดของประเทศไทย",
+		"Khmer":      "ភ្នំពេញគឺជារាជធានីនៃព្រះរាជាណាចក្រកម្ពុជា",
+		"numbers":    "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20",
+		"a table":    "| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |\n| 4 | 5 | 6 |",
+		"a URL":      "https://example.org/a/b/c?d=e&f=g it's o'clock, e.g. at 10:30",
+	} {
+		few, all := openai.FewestTokens(text), tokensOf(counter, text)
+		require.Greater(t, all*10, few*11-10, "%s: %d, of %d", language, few, all)
+		t.Logf("%s: at least %d, o200k %d", language, few, all)
+	}
+}
+
+func tokensOf(c *tokens.Counter, text string) (n int64) {
+	for ; text != ""; n++ {
+		text = text[c.Fit(text, 1):]
+	}
+	return n
 }

@@ -21,7 +21,7 @@ type Provider struct {
 	own       *http.Transport // transport, unless the caller brought its own
 	keys      *keyring
 	learnt    memory
-	counts    atomic.Bool // the server has been seen to count prompt tokens honestly
+	meter     meter
 	lastHead  atomic.Pointer[head]
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 )
@@ -69,11 +70,14 @@ func (a *assembly) add(next event) {
 		a.reply.fault = unavailable("an event of the stream is " + sortOf(next.data))
 		return
 	}
+	if stated == nil && !utf8.Valid(next.data) {
+		stated = notUTF8()
+	}
 	if a.reply.fault = stated; stated != nil {
 		return
 	}
 	if e.Usage != nil { // only the last count is of the whole answer
-		a.reply.usage = e.Usage.read()
+		a.reply.usage, a.reply.cached = e.Usage.read(), e.Usage.cached()
 	}
 	a.choices = a.choices || e.Choices != nil
 	for i := range e.Choices {
