@@ -5,7 +5,7 @@ GO ?= go
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build both commands into bin/
@@ -72,6 +72,18 @@ man: build ## write manual pages and shell completions into bin/
 vuln: ## look for known weaknesses in the code and its modules (needs vuln.go.dev, or GOVULNDB)
 	@curl -fsS -m 10 -o /dev/null "$${GOVULNDB:-https://vuln.go.dev}/index/db.json" 2>/dev/null || { echo "not checked: $${GOVULNDB:-https://vuln.go.dev} cannot be reached; docs/adr/dependencies.md lists every module"; exit 3; }
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 $${GOVULNDB:+-db $$GOVULNDB} ./...
+
+.PHONY: manifests
+manifests: ## write deploy/manifests anew from the chart
+	cd deploy/check && UPDATE=1 $(GO) test -count=1 -run TestManifests .
+
+.PHONY: deploy-check
+deploy-check: ## hold deploy/ against Helm, Kubernetes' types, Compose, promtool, systemd and itself, as far as they are here
+	deploy/check/run
+
+.PHONY: release-snapshot
+release-snapshot: ## build the archive of a release for this machine into dist/
+	deploy/release-snapshot
 
 .PHONY: ci
 ci: ## what CI runs

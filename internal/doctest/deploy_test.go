@@ -23,3 +23,12 @@ func TestDockerfileBuildCommand(t *testing.T) {
 	require.NoError(t, err, "%s", output)
 	require.Contains(t, string(output), "/out/")
 }
+
+// TestReleasesAreBuiltLikeTheImage checks that the flags which make builds the same
+// everywhere are the same in all of them.
+func TestReleasesAreBuiltLikeTheImage(t *testing.T) {
+	require.Contains(t, read(t, ".goreleaser.yaml"), "[-trimpath]\n    ldflags: [\"-s -w -buildid=\"]")
+	for _, file := range []string{"deploy/Dockerfile", "deploy/release-snapshot"} {
+		require.Regexp(t, `go build -trimpath .*-ldflags "-s -w -buildid="`, read(t, file), file)
+	}
+}

@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -58,5 +60,42 @@ func lint(t *testing.T, page string) {
 	output, _ := run.Output() // its exit code counts the date, too
 	for line := range strings.Lines(string(output)) {
 		require.Contains(t, line, "missing date", "a page of a reproducible build has none")
+	}
+}
+
+// TestDeployedSettingsAreSettings holds every setting in deploy/ against the help of the
+// command that reads it.
+func TestDeployedSettingsAreSettings(t *testing.T) {
+	t.Parallel()
+	help := command{program: "worker", args: []string{"run", "--help"}}.run(t)
+	require.Equal(t, 0, help.code, help)
+	known := map[string]bool{}
+	for _, name := range regexp.MustCompile(`\$([A-Z_]+)`).FindAllStringSubmatch(help.out, -1) {
+		known[name[1]] = true
+	}
+	variable := regexp.MustCompile(`\b(?:WEIR|NATS|OPENAI)_[A-Z][A-Z_]*\b`)
+	deployed := filepath.Join("..", "..", "deploy")
+	seen := 0
+	require.NoError(t, filepath.WalkDir(deployed, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) == ".go" || filepath.Ext(path) == ".md" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, name := range variable.FindAllString(string(text), -1) {
+			seen++
+			require.Contains(t, known, name, path)
+		}
+		return err
+	}))
+	require.NotZero(t, seen)
+
+	values, err := os.ReadFile(filepath.Join(deployed, "helm", "weirkeeper", "values.yaml"))
+	require.NoError(t, err)
+	_, settings, _ := strings.Cut(string(values), "\nsettings:\n")
+	settings, _, _ = strings.Cut(settings, "\n\n")
+	flags := regexp.MustCompile(`(?m)^  ([a-z-]+):`).FindAllStringSubmatch(settings, -1)
+	require.NotEmpty(t, flags)
+	for _, flag := range flags {
+		require.Contains(t, help.out, "--"+flag[1], "values.yaml")
 	}
 }
