@@ -11,6 +11,7 @@ type Part struct {
 	DocumentID string
 	ChunkID    string
 	Index      int
+	Total      int    // chunks of the document, 0 if it is not known
 	Title      string // of the document, if it is known
 	Extraction Extraction
 }

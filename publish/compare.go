@@ -16,6 +16,9 @@ type Comparison struct {
 	// what a run has not done, or has dead-lettered, has not disappeared.
 	Documents int `json:"documents"`
 	Chunks    int `json:"chunks"`
+	// SplitDifferently has the documents with another number of chunks in each run. Their
+	// chunks are not the same, and are not compared.
+	SplitDifferently []string `json:"split_differently"`
 	extraction.Difference
 
 	// Before and After are the graphs that were compared.
@@ -32,9 +35,9 @@ type RunSummary struct {
 }
 
 // Compare reads documents (all for none) in two runs and compares them, chunk by
-// chunk of the same index. If a document was split or written in another way for
-// one of the runs its chunks are not the same, which cannot be seen here. Both
-// graphs are held in memory.
+// chunk of the same index. A document that has more chunks in one of the runs is left
+// out and named. If one was written in another way, or split elsewhere into as many, its
+// chunks are not the same, which cannot be seen here. Both graphs are held in memory.
 func (r *Reader) Compare(ctx context.Context, from, to string, documents ...string) (Comparison, error) {
 	before, err := r.RunParts(ctx, from, documents...)
 	if err != nil {
@@ -44,7 +47,8 @@ func (r *Reader) Compare(ctx context.Context, from, to string, documents ...stri
 	if err != nil {
 		return Comparison{}, err
 	}
-	c := Comparison{From: summary(from, before), To: summary(to, after)}
+	c := Comparison{From: summary(from, before), To: summary(to, after), SplitDifferently: splitDifferently(before, after)}
+	before, after = c.comparable(before), c.comparable(after)
 	before, c.From.ChunksOnlyHere = inBoth(before, after)
 	after, c.To.ChunksOnlyHere = inBoth(after, before)
 	c.Before, c.After = extraction.Merge(before...), extraction.Merge(after...)
@@ -56,6 +60,32 @@ func (r *Reader) Compare(ctx context.Context, from, to string, documents ...stri
 func placeOf(p extraction.Part) chunkKey {
 	document, _ := wire.SplitRun(p.DocumentID)
 	return chunkKey{document, p.Index}
+}
+
+// splitDifferently are the documents, in order, whose number of chunks is not the same
+// in both.
+func splitDifferently(before, after []extraction.Part) []string {
+	totals := map[string]int{}
+	for _, p := range before {
+		totals[placeOf(p).document] = p.Total
+	}
+	different := []string{}
+	for _, p := range after {
+		document := placeOf(p).document
+		if total, both := totals[document]; both && total != p.Total {
+			different = append(different, document)
+		}
+	}
+	slices.Sort(different)
+	return slices.Compact(different)
+}
+
+// comparable are the parts of documents that are not split differently.
+func (c *Comparison) comparable(parts []extraction.Part) []extraction.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p extraction.Part) bool {
+		_, different := slices.BinarySearch(c.SplitDifferently, placeOf(p).document)
+		return different
+	})
 }
 
 // inBoth returns those of parts whose chunk is in other too, and how many are not.

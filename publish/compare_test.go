@@ -44,6 +44,22 @@ func (f *fleet) publishRun(run, document, text string, answers ...extraction.Ext
 	}
 }
 
+// Chunks of different sizes are not compared as if they were the same.
+func TestDocumentsThatWereSplitDifferentlyAreNotCompared(t *testing.T) {
+	f := newFleet(t)
+	text := "Ada met Bob in the city. Cy met Dee in the town. Eve met Fay in the park."
+	f.publishRun("", "d", text, found("old", "Ada"), found("old", "Cy"), found("old", "Eve"))
+	f.publishRun("b", "d", "Ada met Bob in the city.", found("new", "Ada"))
+	f.publishRun("", "e", "Ada met Bob.", found("old", "Ada"))
+	f.publishRun("b", "e", "Ada met Bob.", found("new", "Ada"))
+	c, err := f.reader().Compare(t.Context(), "", "b")
+	require.NoError(t, err)
+	require.Equal(t, []string{"d"}, c.SplitDifferently)
+	require.Equal(t, 1, c.Chunks)
+	require.Zero(t, c.From.ChunksOnlyHere)
+	require.Empty(t, c.Entities.Disappeared)
+}
+
 // Two runs over the same text stay apart, and what the second lost is shown.
 func TestRunsAreKeptApartAndCompared(t *testing.T) {
 	f := newFleet(t)

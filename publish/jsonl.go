@@ -10,7 +10,10 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
 // readLines takes every line of a file as one document, a JSON object of the
@@ -103,7 +106,14 @@ func decodeLine(line []byte) (extraction.Document, *InputError) {
 	if strings.ContainsRune(doc.ID, 0) {
 		return extraction.Document{}, &InputError{Offset: -1, Reason: "document_id: a NUL byte"}
 	}
-	return *doc, nil
+	// encoding/json takes Text for text, the last of two, and U+FFFD for half a
+	// surrogate pair. A worker, which reads the same form, does not.
+	strict, err := wire.DecodeDocument(nats.Header{wire.HeaderContentType: {wire.ContentJSON}}, bytes.TrimSpace(line))
+	if err != nil {
+		return extraction.Document{}, &InputError{Offset: -1, Reason: strings.TrimPrefix(err.Error(), "invalid message: "), Err: err}
+	}
+	strict.ID = doc.ID
+	return strict, nil
 }
 
 func jsonOffset(err error) int64 {

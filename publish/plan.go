@@ -41,6 +41,9 @@ type Plan struct {
 	Refused []*InputError
 	// Notes are what is missing in documents that are sent, as "SOURCE: NOTE".
 	Notes []string
+	// Same are the documents that have id and text of another, and are sent once. There is
+	// a note of each.
+	Same int
 
 	config  PlanConfig
 	sources []Source
@@ -117,7 +120,7 @@ func (p *Plan) Names() wire.Names { return p.config.Names }
 func (p *Plan) add(source Source) error {
 	added := map[string]PlannedDocument{}
 	var documents []PlannedDocument
-	var notes []string
+	var notes, same []string
 	for item, err := range source.Documents() {
 		if err != nil {
 			return err
@@ -135,7 +138,8 @@ func (p *Plan) add(source Source) error {
 				return &InputError{Source: item.Source, Line: item.Line, Offset: -1,
 					Reason: fmt.Sprintf("document id %q is taken by another text in %s", planned.ID, place(earlier))}
 			}
-			continue // the same document twice is one document
+			same = append(same, fmt.Sprintf("%s: same text as %s, sent once", place(PlannedDocument{Source: item.Source, Line: item.Line}), place(earlier)))
+			continue
 		}
 		added[planned.ID] = planned
 		documents = append(documents, planned)
@@ -148,7 +152,8 @@ func (p *Plan) add(source Source) error {
 		p.Chunks += planned.Chunks
 	}
 	p.Documents = append(p.Documents, documents...)
-	p.Notes = append(p.Notes, notes...)
+	p.Notes = append(p.Notes, append(notes, same...)...)
+	p.Same += len(same)
 	return nil
 }
 

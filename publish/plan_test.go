@@ -78,6 +78,9 @@ func TestPlanKeepsDocumentsApart(t *testing.T) {
 	plan, err := publish.NewPlan(config, []publish.Source{file(t, "a.txt", "Same."), file(t, "b.txt", "Same.")})
 	require.NoError(t, err)
 	require.Len(t, plan.Documents, 1)
+	require.Equal(t, 1, plan.Same)
+	require.Len(t, plan.Notes, 1)
+	require.Regexp(t, `b\.txt: same text as .*a\.txt, sent once$`, plan.Notes[0])
 
 	config.DocumentID = "d"
 	_, err = publish.NewPlan(config, []publish.Source{file(t, "a.txt", "One."), file(t, "b.txt", "Two.")})

@@ -132,12 +132,16 @@ func (r *Reader) deadLetters(ctx context.Context, from uint64) iter.Seq2[stored[
 // identify adds whose chunk it was, as far as the body tells.
 func identify(names wire.Names, tenant string, letter wire.DeadLetter, msg *nats.Msg) Dead {
 	dead := Dead{DeadLetter: letter}
+	document := letter.OriginSubject == names.DocumentSubject(tenant)
+	if document { // what cannot be read has its name on the outside
+		dead.DocumentID = msg.Header.Get(wire.HeaderDocumentID)
+	}
 	body, cut, err := wire.DeadLetterBody(msg, wire.MaxUnpackedBytes)
 	if err != nil || cut {
 		return dead
 	}
 	var chunk extraction.Chunk
-	if letter.OriginSubject == names.DocumentSubject(tenant) {
+	if document {
 		doc, err := wire.DecodeDocument(msg.Header, body)
 		if err != nil {
 			return dead

@@ -115,6 +115,12 @@ func TestFlawsAreNamedWithTheirPosition(t *testing.T) {
 		{"NUL in text", "a.jsonl", "{\"text\":\"a\\u0000b\"}", 1, -1, "byte 1: a NUL byte"},
 		{"NUL in id", "a.jsonl", "{\"text\":\"a\",\"document_id\":\"a\\u0000b\"}", 1, -1, "document_id"},
 		{"not UTF-8 in JSON", "a.jsonl", "{\"text\":\"a\"}\n{\"text\":\"\xff\"}", 2, 22, "not UTF-8"},
+		{"half a surrogate pair", "a.jsonl", `{"text":"a\ud800b"}`, 1, -1, "surrogate"},
+		{"half a pair in metadata", "a.jsonl", `{"text":"a","metadata":{"k":"\udc00"}}`, 1, -1, "surrogate"},
+		{"a member twice", "a.jsonl", `{"text":"a","text":"b"}`, 1, -1, "\"text\" appears twice"},
+		{"a member in another case", "a.jsonl", `{"Text":"a"}`, 1, -1, "blank"},
+		{"null in metadata", "a.jsonl", `{"text":"a","metadata":{"k":null}}`, 1, -1, "metadata"},
+		{"NUL in a title", "a.jsonl", `{"text":"a","title":"a\u0000"}`, 1, -1, "title"},
 		{"two on a line", "a.jsonl", "{\"text\":\"a\"}{\"text\":\"b\"}", 1, 12, "more than one"},
 		{"no document", "a.jsonl", "\n \n", 0, -1, "blank"},
 	}

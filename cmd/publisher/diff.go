@@ -25,7 +25,8 @@ type diffCommand struct {
 // Help is shown below the summary of the command.
 func (diffCommand) Help() string {
 	return `A line with + is an entity or a relationship that only the second run found, a line with - one that only the first found. The same name with another type is
-both. Only chunks that have a result in both runs are compared: what is still waiting or was dead-lettered has not disappeared.
+both. Only chunks that have a result in both runs are compared: what is still waiting or was dead-lettered has not disappeared. A document that
+has another number of chunks in the second run, since it was split with other sizes, is named and not compared.
 
   publisher publish --tenant acme --wait report.md              (with one model)
   publisher publish --tenant acme --wait --run other report.md  (when the workers ask another one)
@@ -44,6 +45,9 @@ func (c *diffCommand) Run(ctx context.Context, streams cli.Streams) error {
 	compared, err := reader.Compare(ctx, c.From, c.To, c.Documents...)
 	if err != nil {
 		return err
+	}
+	if compared.Chunks == 0 && len(compared.SplitDifferently) > 0 {
+		return fmt.Errorf("nothing to compare: split into another number of chunks: %s", documentList(compared.SplitDifferently))
 	}
 	if compared.Chunks == 0 {
 		return fmt.Errorf("nothing to compare: no chunk has a result both in %s and in %s", runName(c.From), runName(c.To))
@@ -71,6 +75,9 @@ func printDifference(out io.Writer, c publish.Comparison) error {
 	if c.From.ChunksOnlyHere+c.To.ChunksOnlyHere > 0 {
 		fmt.Fprintf(&b, "; not compared: %d only in the first, %d only in the second", c.From.ChunksOnlyHere, c.To.ChunksOnlyHere)
 	}
+	if len(c.SplitDifferently) > 0 {
+		fmt.Fprintf(&b, "\nnot compared, since split into another number of chunks: %s", documentList(c.SplitDifferently))
+	}
 	b.WriteString("\n\n")
 	writeEntities(&b, "-", c.Entities.Disappeared)
 	writeEntities(&b, "+", c.Entities.Appeared)
@@ -80,6 +87,18 @@ func printDifference(out io.Writer, c publish.Comparison) error {
 	fmt.Fprintf(&b, "relationships: %d kept, %d disappeared, %d appeared\n", c.Relationships.Kept, len(c.Relationships.Disappeared), len(c.Relationships.Appeared))
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+func documentList(ids []string) string {
+	const most = 10
+	printed := make([]string, 0, most)
+	for _, id := range ids[:min(len(ids), most)] {
+		printed = append(printed, cli.Printable(id))
+	}
+	if more := len(ids) - most; more > 0 {
+		printed = append(printed, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(printed, ", ")
 }
 
 func writeEntities(b *strings.Builder, sign string, entities []extraction.GraphEntity) {

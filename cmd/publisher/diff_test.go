@@ -20,12 +20,14 @@ func TestDifferenceForPeople(t *testing.T) {
 		Before: extraction.Graph{Entities: []extraction.GraphEntity{ada, bob}, Relationships: []extraction.GraphRelationship{knows}},
 		After:  extraction.Graph{Entities: []extraction.GraphEntity{ada}},
 	}
+	c.SplitDifferently = []string{"d", "e\x1b"}
 	c.Difference = extraction.Compare(c.Before, c.After)
 	var out bytes.Buffer
 	require.NoError(t, printDifference(&out, c))
 	require.Equal(t, `- what was published without a run: openai/x
 + run second: openai/y
 3 chunks of 1 document in both; not compared: 2 only in the first, 0 only in the second
+not compared, since split into another number of chunks: d, "e\x1b"
 
 - "B\x1b[31mob" (person)
 - Ada --knows--> "B\x1b[31mob"

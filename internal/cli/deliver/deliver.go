@@ -117,6 +117,9 @@ func (in *Input) Plan(config publish.PlanConfig, errOut io.Writer) (*publish.Pla
 	for _, note := range plan.Notes {
 		fmt.Fprintf(errOut, "note: %s\n", cli.Printable(note))
 	}
+	if plan.Same > 0 {
+		fmt.Fprintf(errOut, "note: %s with the same text as another, sent once\n", cli.Count(plan.Same, "document"))
+	}
 	if len(plan.Documents) == 0 {
 		return nil, cli.Usage(errors.New("there is no document to send"))
 	}
