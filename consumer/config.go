@@ -25,6 +25,9 @@ type Config struct {
 	// Namespace is what the names of streams, subjects and buckets begin with.
 	// Fleets with different ones do not meet. Defaults to "weir".
 	Namespace string
+	// Replicas is on how many servers of a cluster streams and buckets are kept that
+	// the worker has to make. Defaults to 1.
+	Replicas int
 	// Concurrency is how many chunks are in hand at most. Defaults to 8.
 	Concurrency int
 	// AckWait is after what silence a message goes to another worker, if this

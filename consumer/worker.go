@@ -72,6 +72,7 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 	if err != nil {
 		return nil, &ConfigError{"Namespace", err.Error()}
 	}
+	names = names.WithReplicas(cfg.Replicas)
 	w := &Worker{
 		js: js, names: names, extractor: extractor, cfg: cfg, log: cfg.Logger.With("worker", cfg.WorkerName), observer: cfg.Observer,
 		attempts: newAttempts(counts),

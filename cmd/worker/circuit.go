@@ -163,7 +163,7 @@ func openCircuits(ctx context.Context, s *session, write bool) (*circuitBook, er
 	book := &circuitBook{session: s}
 	exists, err := wire.BucketExists(ctx, s.js, s.names.CircuitBucket())
 	if err == nil && (exists || write) {
-		if book.cache, err = natskv.Open(ctx, s.js, s.names.CircuitBucket()); err == nil {
+		if book.cache, err = natskv.Open(ctx, s.js, s.names.CircuitBucket(), natskv.WithReplicas(s.names.Replicas())); err == nil {
 			var keys []string
 			keys, err = book.cache.Keys(ctx)
 			book.stored = resilience.StoredCircuits("", keys)

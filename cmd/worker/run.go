@@ -108,7 +108,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer shared.close()
-	config := consumer.Config{Namespace: c.Namespace, WorkerName: instance, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Logger: logger, Version: cli.Version(), Circuit: c.Circuit, Limits: c.limits()}
+	config := consumer.Config{Namespace: c.Namespace, Replicas: c.Replicas, WorkerName: instance, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Logger: logger, Version: cli.Version(), Circuit: c.Circuit, Limits: c.limits()}
 	if c.DrainTimeout == 0 {
 		config.DrainTimeout = -1 // in the consumer's words; there, 0 is the default
 	}

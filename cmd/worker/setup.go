@@ -95,7 +95,7 @@ func (s *session) setUpState(ctx context.Context, bucket string, windows bool) (
 	if err != nil {
 		return nil, err
 	}
-	cache, err := natskv.Open(ctx, s.js, bucket)
+	cache, err := natskv.Open(ctx, s.js, bucket, natskv.WithReplicas(s.names.Replicas()))
 	if err != nil {
 		if _, mismatch := errors.AsType[*natskv.MismatchError](err); mismatch {
 			err = cli.Usage(err)

@@ -46,7 +46,7 @@ func natsStores(ctx context.Context, js jetstream.JetStream, names wire.Names, w
 		}
 	}
 	for _, bucket := range sharedBuckets(names) {
-		cache, err := natskv.Open(ctx, js, bucket)
+		cache, err := natskv.Open(ctx, js, bucket, natskv.WithReplicas(names.Replicas()))
 		if err != nil {
 			closeAll()
 			if _, mismatch := errors.AsType[*natskv.MismatchError](err); mismatch {

@@ -47,6 +47,23 @@ func TestEnsureCreatesTheContractsStreams(t *testing.T) {
 	}
 }
 
+// A server without a cluster cannot keep three copies, and says so. Where it can,
+// docs/how-to/three-servers.md is run.
+func TestEnsureReplicas(t *testing.T) {
+	js, replicated := natstest.JetStream(t), names(t, "").WithReplicas(3)
+	for _, s := range replicated.Streams() {
+		require.Equal(t, 3, s.Replicas, s.Name)
+	}
+	for _, b := range replicated.OperatorBuckets() {
+		require.Equal(t, 3, b.Replicas, b.Bucket)
+	}
+	err := wire.Ensure(t.Context(), js, replicated)
+	var access *wire.AccessError
+	require.ErrorAs(t, err, &access)
+	require.EqualError(t, err, "stream WEIR_CHUNKS: the server refuses: replicas > 1 not supported in non-clustered mode (JetStream error 10074)")
+	require.NoError(t, wire.Ensure(t.Context(), js, names(t, "")))
+}
+
 func TestEnsureRaces(t *testing.T) {
 	js, n := natstest.JetStream(t), names(t, "")
 	var wg sync.WaitGroup

@@ -1,6 +1,11 @@
 package wire
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
 
 // InvalidMessageError says why a message is not what its subject promises. The
 // same bytes will never become valid: set them aside, do not retry.
@@ -47,8 +52,8 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("%s: %s is %s, want %s; change it, or use another --namespace", e.Object, e.Field, e.Have, e.Want)
 }
 
-// AccessError says which request to JetStream was not answered or not allowed,
-// and the publish permission that the request needs.
+// AccessError says which request to JetStream was not answered, not allowed or
+// refused, and the publish permission that the request needs.
 type AccessError struct {
 	Object string // "stream WEIR_CHUNKS"
 	Right  string // subject that the client must be allowed to publish to
@@ -56,6 +61,9 @@ type AccessError struct {
 }
 
 func (e *AccessError) Error() string {
+	if refused, ok := errors.AsType[*jetstream.APIError](e.Err); ok { // so it was allowed to ask
+		return fmt.Sprintf("%s: the server refuses: %s (JetStream error %d)", e.Object, refused.Description, refused.ErrorCode)
+	}
 	return fmt.Sprintf("%s: request failed: %v (needs JetStream, and permission to publish to %s and to subscribe to its own inbox)", e.Object, e.Err, e.Right)
 }
 

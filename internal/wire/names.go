@@ -13,7 +13,8 @@ const DefaultNamespace = "weir"
 // buckets and consumers with it in lower case. The zero value names nothing;
 // see [NewNames].
 type Names struct {
-	ns string
+	ns       string
+	replicas int // 0 is 1
 }
 
 // NewNames checks the namespace; "" is [DefaultNamespace]. The error is a
@@ -28,6 +29,16 @@ func NewNames(namespace string) (Names, error) {
 	}
 	return Names{ns: namespace}, nil
 }
+
+// WithReplicas says on how many servers streams and buckets are kept that have to
+// be made; existing ones stay as they are. 1 to 5.
+func (n Names) WithReplicas(servers int) Names {
+	n.replicas = servers
+	return n
+}
+
+// Replicas returns what [Names.WithReplicas] has said, or 1.
+func (n Names) Replicas() int { return max(n.replicas, 1) }
 
 // Namespace returns what the names begin with; "" for the zero value.
 func (n Names) Namespace() string { return n.ns }

@@ -19,6 +19,7 @@ func (n Names) Streams() []jetstream.StreamConfig {
 			Subjects:     []string{n.ChunkFilter()},
 			Retention:    jetstream.WorkQueuePolicy,
 			Storage:      jetstream.FileStorage,
+			Replicas:     n.Replicas(),
 			MaxConsumers: maxConsumers,
 			Duplicates:   2 * time.Minute, // publishing the same document again at once is free
 			// Tells idle workers whose chunk has been stored, without its body.
@@ -30,6 +31,7 @@ func (n Names) Streams() []jetstream.StreamConfig {
 			Subjects:     []string{n.DocumentFilter()},
 			Retention:    jetstream.WorkQueuePolicy,
 			Storage:      jetstream.FileStorage,
+			Replicas:     n.Replicas(),
 			MaxConsumers: maxConsumers,
 			Duplicates:   2 * time.Minute,
 		},
@@ -39,6 +41,7 @@ func (n Names) Streams() []jetstream.StreamConfig {
 			Subjects:          []string{n.ResultStreamFilter()},
 			Retention:         jetstream.LimitsPolicy,
 			Storage:           jetstream.FileStorage,
+			Replicas:          n.Replicas(),
 			Discard:           jetstream.DiscardOld,
 			MaxMsgsPerSubject: 1,
 			AllowDirect:       true,
@@ -50,6 +53,7 @@ func (n Names) Streams() []jetstream.StreamConfig {
 			Subjects:     []string{n.DeadFilter()},
 			Retention:    jetstream.LimitsPolicy,
 			Storage:      jetstream.FileStorage,
+			Replicas:     n.Replicas(),
 			Discard:      jetstream.DiscardOld,
 			AllowDirect:  true,
 			MaxConsumers: maxConsumers,
@@ -72,6 +76,7 @@ func (n Names) limitsBucketConfig() jetstream.KeyValueConfig {
 		Description: "Weirkeeper: limits per tenant",
 		History:     1,
 		Storage:     jetstream.FileStorage,
+		Replicas:    n.Replicas(),
 	}
 }
 
@@ -81,6 +86,7 @@ func (n Names) pauseBucketConfig() jetstream.KeyValueConfig {
 		Description: "Weirkeeper: what is paused, and until when",
 		History:     1,
 		Storage:     jetstream.FileStorage,
+		Replicas:    n.Replicas(),
 		TTL:         31 * 24 * time.Hour, // no pause is longer
 	}
 }

@@ -23,6 +23,7 @@ func (n Names) workersBucketConfig() jetstream.KeyValueConfig {
 		Description: "Weirkeeper: the workers that are alive",
 		History:     1,
 		Storage:     jetstream.MemoryStorage,
+		Replicas:    n.Replicas(),
 		TTL:         WorkersLife,
 	}
 }
