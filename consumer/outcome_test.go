@@ -339,17 +339,36 @@ func TestResultWithoutRoomForExcerpts(t *testing.T) {
 // The deadline of a chunk counts as an attempt, and names the dead letter.
 func TestChunkDeadline(t *testing.T) {
 	t.Parallel()
-	hang := scripted(func(ctx context.Context, _ int, _ extraction.Chunk) (extraction.Extraction, error) {
-		<-ctx.Done()
-		return extraction.Extraction{}, ctx.Err()
-	})
-	w := newWorld(t)
-	w.start(hang, func(c *consumer.Config) { c.ChunkDeadline = 50 * time.Millisecond; c.MaxAttempts = 2 })
-	w.send("acme", `{"text":"Ada"}`)
-	d := w.onlyDead()
-	require.Equal(t, "deadline", d.Kind)
-	require.Equal(t, 2, d.Attempts)
-	require.Len(t, hang.made(), 2)
+	circuit := resilience.DefaultBreakerConfig()
+	circuit.Cache = hangingStore{kvcache.NewMemory()}
+	breaker, err := resilience.NewBreaker(circuit)
+	require.NoError(t, err)
+	for name, work := range map[string]func(context.Context) error{
+		"in the model":        func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+		"in the shared state": func(ctx context.Context) error { _, _, err := breaker.Allow(ctx); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hang := scripted(func(ctx context.Context, _ int, _ extraction.Chunk) (extraction.Extraction, error) {
+				return extraction.Extraction{}, work(ctx)
+			})
+			w := newWorld(t)
+			w.start(hang, func(c *consumer.Config) { c.ChunkDeadline = 50 * time.Millisecond; c.MaxAttempts = 2 })
+			w.send("acme", `{"text":"Ada"}`)
+			d := w.onlyDead()
+			require.Equal(t, "deadline", d.Kind)
+			require.Equal(t, 2, d.Attempts)
+			require.Len(t, hang.made(), 2)
+		})
+	}
+}
+
+// hangingStore answers nothing until its caller leaves, and then why.
+type hangingStore struct{ *kvcache.Memory }
+
+func (hangingStore) Load(ctx context.Context, _ []kvcache.Entry) error {
+	<-ctx.Done()
+	return fmt.Errorf("%w: %w", kvcache.ErrUnavailable, context.Cause(ctx))
 }
 
 // A panic is a dead letter with the stack in the log; the worker goes on.

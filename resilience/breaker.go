@@ -62,6 +62,10 @@ func (b *Breaker) Close() error {
 // exactly one of Success, Failure, Trip and Release. A report from a period of
 // the circuit that has passed changes nothing, and neither does one on a permit
 // that was refused.
+//
+// A report that fails, or whose context ends meanwhile, may or may not have been
+// recorded. Report in a context that does not end with the call, as [Guard] does; to
+// repeat Failure may count it twice, to repeat any other does no harm.
 type Permit struct {
 	breaker *Breaker
 	period  uint64
@@ -83,6 +87,10 @@ func (p Permit) Refusal() *CircuitOpen { return p.refusal }
 // Allow decides whether a call may be made now. It may begin a period of probing
 // and take a probe, so ask only if the call will be made. An error is a
 // [*StoreError], or ctx's own; no call may be made then either.
+//
+// If ctx ends while a probe is being taken, Allow gives it back before it returns. That
+// is a few round trips, and at most 4 s if the store has stopped to answer; in
+// all other places Allow ends with ctx, as far as the store does.
 func (b *Breaker) Allow(ctx context.Context) (Permit, bool, error) {
 	state := b.entries.Get().(*[1]kvcache.Entry)
 	defer b.entries.Put(state)
@@ -132,6 +140,12 @@ func (b *Breaker) ask(ctx context.Context) (Permit, error) {
 		return Permit{}, err
 	case done.to != "":
 		p.period = done.changes[atState].Version
+	}
+	if gone := ctx.Err(); gone != nil && p.Probe() {
+		ctx, cancel := lasting(ctx)
+		defer cancel()
+		_ = p.Release(ctx) // if that fails the lease ends it
+		return Permit{}, gone
 	}
 	return p, nil
 }
@@ -252,7 +266,7 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 		if len(todo.changes) == 0 {
 			return todo, nil
 		}
-		swapped, err := b.store.Swap(ctx, todo.changes)
+		swapped, err := b.swap(ctx, todo)
 		if err != nil {
 			return plan{}, storeError(ctx, op, err)
 		}
@@ -271,6 +285,20 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 		}
 	}
 	return plan{}, &StoreError{Op: op, Err: ErrContended}
+}
+
+// swap carries a plan out. If that takes a probe it goes on when ctx ends, as nobody
+// would know that the probe is taken.
+func (b *Breaker) swap(ctx context.Context, p plan) (bool, error) {
+	if p.takes {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = lasting(ctx)
+		defer cancel()
+	}
+	return b.store.Swap(ctx, p.changes)
 }
 
 // tell passes a transition on. It has taken place, so a listener that panics must

@@ -2,6 +2,7 @@ package resilience_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -101,8 +102,8 @@ type outCall struct {
 }
 
 // Several clients, whose clocks are wrong by up to 10s and jump, use one circuit
-// over a line that loses replies; some of them crash with calls out. At every
-// step the circuit is the reference's, and answers as it does. The one thing a
+// over a line that loses replies; some of them crash with calls out, and some leave
+// in the middle of an operation. At every step the circuit is the reference's, and answers as it does. The one thing a
 // wrong clock may do is make its own client refuse a due probe.
 func TestBreakerAgainstTheReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -124,20 +125,27 @@ func TestBreakerAgainstTheReference(t *testing.T) {
 		var out []outCall
 		calls := 0
 
-		// broken runs op with a fault of the line, and returns whether what it
-		// writes takes effect.
-		broken := func(op func() error) (effective bool, err error) {
+		// broken runs op with a fault of the line, or for a caller who leaves in the
+		// middle of it, and returns whether what it writes takes effect.
+		broken := func(op func(context.Context) error) (effective bool, err error) {
 			store.fault = rapid.SampledFrom([]fault{none, none, none, none, none, none, lostReply, lostWrite}).Draw(t, "line")
+			ctx, leave := context.WithCancel(context.Background())
+			defer leave()
+			store.leaves(rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3, 4, 5, 6}).Draw(t, "leaves"), leave)
 			swaps := store.swaps
-			err = op()
-			effective = store.fault != lostWrite
-			if store.fault == none || store.swaps == swaps {
+			err = op(ctx)
+			swapped := store.swaps > swaps
+			effective = store.fault != lostWrite && (err == nil || swapped)
+			switch {
+			case errors.Is(err, context.Canceled):
+				require.ErrorIs(t, ctx.Err(), context.Canceled)
+			case store.fault == none || !swapped:
 				require.NoError(t, err)
-			} else {
+			default:
 				var failed *resilience.StoreError
 				require.ErrorAs(t, err, &failed)
 			}
-			store.fault = none
+			store.fault, store.leave = none, nil
 			return effective, err
 		}
 
@@ -158,12 +166,14 @@ func TestBreakerAgainstTheReference(t *testing.T) {
 				before := *ref
 				before.probes = cloneLeases(ref.probes)
 				want := ref.allow(now, calls)
-				effective, err := broken(func() (err error) { p, ok, err = b.Allow(context.Background()); return err })
+				effective, err := broken(func(ctx context.Context) (err error) { p, ok, err = b.Allow(ctx); return err })
 				switch {
 				case err != nil: // nobody has the call; with a lost reply its probe is taken until the lease ends
 					require.False(t, ok)
 					if !effective {
 						*ref = before
+					} else if errors.Is(err, context.Canceled) {
+						delete(ref.probes, calls) // given back
 					}
 				case ok:
 					require.True(t, want, "admitted too early or too many")
@@ -190,8 +200,7 @@ func TestBreakerAgainstTheReference(t *testing.T) {
 				}
 				c := out[i]
 				how := rapid.SampledFrom([]string{"success", "failure", "failure", "trip", "release", "renew", "crash"}).Draw(t, "how")
-				effective, _ := broken(func() (err error) {
-					ctx := context.Background()
+				effective, _ := broken(func(ctx context.Context) (err error) {
 					switch how {
 					case "success":
 						err = c.Success(ctx)
@@ -221,11 +230,11 @@ func TestBreakerAgainstTheReference(t *testing.T) {
 				b := breakers[client]
 				ref.tick(now)
 				if rapid.Bool().Draw(t, "force") {
-					if effective, _ := broken(func() error { return b.Force(context.Background(), "forced") }); effective {
+					if effective, _ := broken(func(ctx context.Context) error { return b.Force(ctx, "forced") }); effective {
 						ref.open(now, skew[client])
 						ref.forced = true
 					}
-				} else if effective, _ := broken(func() error { return b.Reset(context.Background()) }); effective {
+				} else if effective, _ := broken(b.Reset); effective {
 					ref.enter(resilience.Closed)
 				}
 			},

@@ -165,6 +165,7 @@ type plan struct {
 	changes []kvcache.Change
 	to      State // set for a transition
 	reason  string
+	takes   bool // a probe, for whoever asks
 }
 
 // transition rewrites every key (rule 1): all that is not set afterwards is
@@ -209,6 +210,7 @@ func (c circuit) open(now time.Time, reason string, hold time.Duration) plan {
 // it is time. When and why the circuit opened stays to be seen.
 func (c circuit) halfOpen(id string, lease time.Duration) plan {
 	p := c.transition(HalfOpen)
+	p.takes = true
 	for _, i := range []int{atOpenedAt, atReason} {
 		if c[i].Present {
 			p.set(i, c[i].Value, 0)
@@ -242,7 +244,9 @@ func (c circuit) forgive() plan {
 // number of probes writes calls, so that two of them never both succeed.
 func (c circuit) take(n, held int, id string, lease time.Duration) plan {
 	e := &c.probes()[n]
-	return within(kvcache.Change{Key: e.Key, Version: e.Version, Value: id, TTL: lease}, c.calls(held+1))
+	p := within(kvcache.Change{Key: e.Key, Version: e.Version, Value: id, TTL: lease}, c.calls(held+1))
+	p.takes = true
+	return p
 }
 
 // give takes probe n back.

@@ -144,24 +144,57 @@ const (
 	alwaysLost       // every swap finds that others were faster
 )
 
-// faultyStore is a cache in memory with a broken line to it.
+// faultyStore is a cache in memory with a broken line to it, or a long one.
 type faultyStore struct {
 	*kvcache.Memory
 	fault        fault
 	loads, swaps int
+
+	leave   func() // ends the caller's context
+	leaveIn int    // in how many operations
 }
 
 var errLine = errors.Join(kvcache.ErrUnavailable, errors.New("line broken"))
+
+// leaves makes the caller leave during the n-th operation from now, counted from 1.
+func (s *faultyStore) leaves(n int, leave func()) { s.leave, s.leaveIn = leave, n }
+
+// underWay carries out an operation. Who leaves meanwhile does not hear what became of
+// it, and who has left begins none.
+func (s *faultyStore) underWay(ctx context.Context, operation func(context.Context) error) error {
+	if s.leave == nil {
+		return operation(ctx)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.leaveIn--; s.leaveIn == 0 {
+		s.leave()
+	}
+	err := operation(context.WithoutCancel(ctx))
+	if gone := ctx.Err(); gone != nil {
+		return gone
+	}
+	return err
+}
 
 func (s *faultyStore) Load(ctx context.Context, entries []kvcache.Entry) error {
 	s.loads++
 	if s.fault == notApplied {
 		return errLine
 	}
-	return s.Memory.Load(ctx, entries)
+	return s.underWay(ctx, func(ctx context.Context) error { return s.Memory.Load(ctx, entries) })
 }
 
-func (s *faultyStore) Swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
+func (s *faultyStore) Swap(ctx context.Context, changes []kvcache.Change) (ok bool, err error) {
+	err = s.underWay(ctx, func(ctx context.Context) (err error) {
+		ok, err = s.swap(ctx, changes)
+		return err
+	})
+	return ok && err == nil, err
+}
+
+func (s *faultyStore) swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
 	s.swaps++
 	switch s.fault {
 	case notApplied, lostWrite:
@@ -174,4 +207,12 @@ func (s *faultyStore) Swap(ctx context.Context, changes []kvcache.Change) (bool,
 		return false, errLine
 	}
 	return ok, err
+}
+
+func (s *faultyStore) Settle(ctx context.Context, key string, id uint64, tokens int64) error {
+	return s.underWay(ctx, func(ctx context.Context) error { return s.Memory.Settle(ctx, key, id, tokens) })
+}
+
+func (s *faultyStore) Cool(ctx context.Context, key string, d time.Duration) error {
+	return s.underWay(ctx, func(ctx context.Context) error { return s.Memory.Cool(ctx, key, d) })
 }

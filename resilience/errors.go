@@ -123,9 +123,10 @@ func (e *StoreError) Unwrap() error { return e.Err }
 // RetryDelay implements [Delayed]: when the store comes back is not known.
 func (e *StoreError) RetryDelay() (time.Duration, bool) { return 0, false }
 
-// storeError tells a store that failed from a caller that has gone away.
+// storeError tells a store that failed from a caller that has gone away. Some stores
+// answer the latter with the cause of its context.
 func storeError(ctx context.Context, op string, err error) error {
-	if gone := ctx.Err(); gone != nil && errors.Is(err, gone) {
+	if gone := ctx.Err(); gone != nil && (errors.Is(err, gone) || errors.Is(err, context.Cause(ctx))) {
 		return gone
 	}
 	return &StoreError{Op: op, Err: err}

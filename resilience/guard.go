@@ -40,6 +40,7 @@ type Guard struct {
 	retry    *Retry
 	classify func(error) Class
 	logger   *slog.Logger
+	instant  bool // what is recorded is recorded at once, in memory
 }
 
 // NewGuard returns a guard, or a [*ConfigError].
@@ -48,6 +49,7 @@ func NewGuard(cfg GuardConfig) (*Guard, error) {
 		return nil, &ConfigError{"Classify", "must not be nil"}
 	}
 	g := &Guard{breaker: cfg.Breaker, limiter: cfg.Limiter, classify: cfg.Classify, logger: cfg.Logger}
+	g.instant = (g.breaker == nil || inMemory(g.breaker.store)) && (g.limiter == nil || inMemory(g.limiter.ledger))
 	if g.logger == nil {
 		g.logger = slog.New(slog.DiscardHandler)
 	}
@@ -81,6 +83,11 @@ type Call struct {
 // fn's; or ctx's. A [*StoreError] means that fn was not called because the shared
 // state could not be asked. Once fn has been called a failing store changes
 // nothing in the answer: it is logged.
+//
+// How the call ended is recorded whether or not ctx ends meanwhile, and each thing
+// once. That takes as long as the store takes, and at most 2 s in all: so much later
+// comes an answer if the store has died during the call. A cool-down after an attempt
+// may take as long again.
 //
 // When ctx is cancelled the call says nothing about the server. A panic of fn
 // passes through, and neither does it.
@@ -160,7 +167,7 @@ func (c *guarded) attempt(ctx context.Context) error {
 	c.used += max(0, used)
 	if err != nil && c.guard.limiter != nil {
 		if class := c.guard.classify(err); class.Cool {
-			ctx, cancel := recording(ctx)
+			ctx, cancel := c.guard.recording(ctx)
 			defer cancel()
 			c.note("cool", c.guard.limiter.Cool(ctx, c.call.Tenant, class.RetryAfter))
 		}
@@ -211,37 +218,25 @@ const leastRenewal = time.Millisecond
 
 var errProbeLost = errors.New("its lease has ended, or the circuit has moved on")
 
-// recordTimeout bounds what is still recorded for a caller who has gone.
-const recordTimeout = 5 * time.Second
-
-// recording returns a context in which what has been learnt can still be recorded
-// when ctx is over.
-func recording(ctx context.Context) (context.Context, context.CancelFunc) {
-	if ctx.Err() == nil {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-}
-
-// leave records how the call ended.
+// leave records how the call ended. The outcome is first, because others wait for it:
+// a store that answers late may leave no time for more.
 func (c *guarded) leave(ctx context.Context, class Class) {
-	ctx, cancel := recording(ctx)
+	ctx, cancel := c.guard.recording(ctx)
 	defer cancel()
+	if c.permitted {
+		switch class.Outcome {
+		case Success:
+			c.note("success", c.permit.Success(ctx))
+		case Neutral:
+			c.note("release", c.permit.Release(ctx))
+		case Trip:
+			c.note("trip", c.permit.Trip(ctx, class.Reason))
+		default:
+			c.note("failure", c.permit.Failure(ctx, class.Reason))
+		}
+	}
 	if c.grant.counted && c.used > 0 {
 		c.note("settle", c.grant.Settle(ctx, c.used))
-	}
-	if !c.permitted {
-		return
-	}
-	switch class.Outcome {
-	case Success:
-		c.note("success", c.permit.Success(ctx))
-	case Neutral:
-		c.note("release", c.permit.Release(ctx))
-	case Trip:
-		c.note("trip", c.permit.Trip(ctx, class.Reason))
-	default:
-		c.note("failure", c.permit.Failure(ctx, class.Reason))
 	}
 }
 

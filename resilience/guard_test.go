@@ -52,7 +52,7 @@ func newGuardBench(t *testing.T) *guardBench {
 	g.Breaker = g.another(func(c *resilience.BreakerConfig) { c.Cache = g.store })
 	var err error
 	g.limiter, err = resilience.NewLimiter(resilience.LimiterConfig{
-		Cache: g.cache, Limits: resilience.Limits{Requests: 5, Tokens: 100}, Clock: g.clock,
+		Cache: g.store, Limits: resilience.Limits{Requests: 5, Tokens: 100}, Clock: g.clock,
 	})
 	require.NoError(t, err)
 	policy := resilience.DefaultRetryPolicy()

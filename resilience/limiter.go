@@ -136,13 +136,15 @@ func (l *Limiter) acquire(ctx context.Context, tenant string, tokens int64, how 
 	if err != nil {
 		return Grant{}, err
 	}
-	if tokens < 0 || tokens > kvcache.MaxTokens {
-		return Grant{}, &ConfigError{Argument: "tokens", Problem: "must be from 0 to 2^40"}
-	}
-	if quota.Tokens == 0 {
+	switch {
+	case tokens < 0:
+		return Grant{}, errTokens()
+	case quota.Tokens == 0:
 		tokens = 0
-	} else if tokens > quota.Tokens {
+	case tokens > quota.Tokens:
 		return Grant{}, &RequestExceedsWindow{Tokens: tokens, Limit: quota.Tokens}
+	case tokens > kvcache.MaxTokens:
+		return Grant{}, errTokens()
 	}
 	key := l.prefix + tenant
 	if how.optional && quota.Requests > 0 {
@@ -229,7 +231,7 @@ func (g *Grant) Settle(ctx context.Context, tokens int64) error {
 		return nil
 	}
 	if tokens < 0 || tokens > kvcache.MaxTokens {
-		return &ConfigError{Argument: "tokens", Problem: "must be from 0 to 2^40"}
+		return errTokens()
 	}
 	if err := g.ledger.Settle(ctx, g.key, g.id, tokens); err != nil {
 		return storeError(ctx, "limiter settle", err)
@@ -276,6 +278,10 @@ func (l Limits) check(argument string) error {
 		return &ConfigError{Argument: argument + ".Window", Problem: "must be at most 31 days"}
 	}
 	return nil
+}
+
+func errTokens() error {
+	return &ConfigError{Argument: "tokens", Problem: "must be from 0 to 2^40"}
 }
 
 func errNoTokens(argument string) error {

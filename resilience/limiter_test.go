@@ -328,11 +328,13 @@ func TestTokensWithRequests(t *testing.T) {
 	clock.Advance(time.Second)
 	granted(t, l, "a", 100)
 
-	_, err := l.Acquire(ctx, "a", 101)
-	var exceeds *resilience.RequestExceedsWindow
-	require.ErrorAs(t, err, &exceeds)
-	require.Equal(t, resilience.RequestExceedsWindow{Tokens: 101, Limit: 100}, *exceeds)
-	_, err = l.Acquire(ctx, "a", -1)
+	for _, tokens := range []int64{101, kvcache.MaxTokens + 1, math.MaxInt64} {
+		_, err := l.Acquire(ctx, "a", tokens)
+		var exceeds *resilience.RequestExceedsWindow
+		require.ErrorAs(t, err, &exceeds)
+		require.Equal(t, resilience.RequestExceedsWindow{Tokens: tokens, Limit: 100}, *exceeds)
+	}
+	_, err := l.Acquire(ctx, "a", -1)
 	var config *resilience.ConfigError
 	require.ErrorAs(t, err, &config)
 	require.ErrorAs(t, third.Settle(ctx, -1), &config)

@@ -141,7 +141,7 @@ func (c *Cache) switchOn(ctx context.Context, have jetstream.StreamConfig, missi
 	}
 	s, err := c.js.UpdateStream(ctx, have)
 	if err != nil {
-		return have, refusal(err)
+		return have, refusal(ctx, err)
 	}
 	return s.CachedInfo().Config, nil
 }
@@ -149,7 +149,7 @@ func (c *Cache) switchOn(ctx context.Context, have jetstream.StreamConfig, missi
 func (c *Cache) bucketConfig(ctx context.Context) (jetstream.StreamConfig, error) {
 	s, err := c.findStream(ctx, "KV_"+c.bucket)
 	if err != nil {
-		return jetstream.StreamConfig{}, fmt.Errorf("natskv: stream KV_%s: %w", c.bucket, refusal(err))
+		return jetstream.StreamConfig{}, fmt.Errorf("natskv: stream KV_%s: %w", c.bucket, refusal(ctx, err))
 	}
 	return s.CachedInfo().Config, nil
 }

@@ -122,7 +122,7 @@ func Open(ctx context.Context, js jetstream.JetStream, bucket string, opts ...Op
 	}
 	c.hits = newHitLog(c)
 	c.book = newLogbook(newNatsLog(c), o.clock, o.timeout)
-	ctx, cancel := context.WithTimeout(ctx, openPatience*o.timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, openPatience*o.timeout, errNoAnswer)
 	defer cancel()
 	if _, err := c.openBucket(ctx); err != nil {
 		return nil, err

@@ -84,6 +84,8 @@
 //
 // Every operation ends within a timeout (default 2 s, see [WithTimeout]), whether
 // or not its context has a deadline, and fails with [kvcache.ErrUnavailable].
+// If its context ends first the error is also that context's, [context.Canceled] or
+// [context.DeadlineExceeded], whatever cause the context was given.
 // Until then it waits for the connection and asks again where the server has
 // surely not seen the request. What is sent while the connection breaks may or may not
 // have been written.

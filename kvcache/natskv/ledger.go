@@ -199,7 +199,7 @@ func (b *logbook) open(ctx context.Context) error {
 	case <-b.opening:
 		defer func() { b.opening <- struct{}{} }()
 	case <-ctx.Done():
-		return unavailable(context.Cause(ctx))
+		return ended(ctx)
 	}
 	_, err := b.make(ctx)
 	return err

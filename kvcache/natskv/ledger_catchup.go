@@ -87,7 +87,7 @@ func (t *tail) catchUp(ctx context.Context, seq uint64) error {
 			t.missed()
 		case <-ctx.Done():
 			timer.Stop()
-			return unavailable(context.Cause(ctx))
+			return ended(ctx)
 		}
 		timer.Stop()
 	}

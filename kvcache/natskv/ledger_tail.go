@@ -120,7 +120,7 @@ func (t *tail) submit(ctx context.Context, c *call) (kvcache.Admission, error) {
 		}
 	default:
 	}
-	return kvcache.Admission{}, t.b.closing(unavailable(context.Cause(ctx)))
+	return kvcache.Admission{}, t.b.closing(ended(ctx))
 }
 
 // start sets a goroutine to work if none is at it. Called with the lock held.

@@ -22,14 +22,14 @@ func (c *Cache) Keys(ctx context.Context) ([]string, error) {
 	}
 	bucket, err := c.js.KeyValue(ctx, c.bucket)
 	if err != nil {
-		return nil, fmt.Errorf("natskv: bucket %s: %w", c.bucket, refusal(err))
+		return nil, fmt.Errorf("natskv: bucket %s: %w", c.bucket, refusal(ctx, err))
 	}
 	names, err := bucket.Keys(ctx)
 	if errors.Is(err, jetstream.ErrNoKeysFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("natskv: keys of bucket %s: %w", c.bucket, refusal(err))
+		return nil, fmt.Errorf("natskv: keys of bucket %s: %w", c.bucket, refusal(ctx, err))
 	}
 	var keys []string
 	for _, name := range names {
@@ -87,7 +87,7 @@ func (c *Cache) purge(ctx context.Context, name, subject string) error {
 		err = stream.Purge(ctx, jetstream.WithPurgeSubject(subject))
 	}
 	if err != nil {
-		return fmt.Errorf("natskv: erase %s from stream %s: %w", subject, name, refusal(err))
+		return fmt.Errorf("natskv: erase %s from stream %s: %w", subject, name, refusal(ctx, err))
 	}
 	return nil
 }

@@ -68,9 +68,19 @@ func (c *Cache) failed(ctx context.Context, err error) error {
 	case errors.Is(err, nats.ErrMaxPayload):
 		return fmt.Errorf("natskv: the value is too large: %w", err)
 	case ctx.Err() != nil:
-		err = context.Cause(ctx) // the timeout is ours, or the caller's context says why
+		return ended(ctx)
 	}
 	return unavailable(err)
+}
+
+// ended says what the end of an operation's context means to the caller: that the
+// store took too long, by our own limit or by the caller's context. The latter's error
+// says so whatever cause it was given: nobody would know that cause for an end of it.
+func ended(ctx context.Context) error {
+	if cause := context.Cause(ctx); errors.Is(cause, errNoAnswer) {
+		return unavailable(cause)
+	}
+	return unavailable(ctx.Err())
 }
 
 // publish stores a message and returns its sequence, or errLost if the key is

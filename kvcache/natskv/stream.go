@@ -34,7 +34,7 @@ func (c *Cache) ensureStream(ctx context.Context, want jetstream.StreamConfig) (
 		}
 	}
 	if err != nil {
-		return standing{StreamConfig: want}, fmt.Errorf("natskv: stream %s: %w", want.Name, refusal(err))
+		return standing{StreamConfig: want}, fmt.Errorf("natskv: stream %s: %w", want.Name, refusal(ctx, err))
 	}
 	info := s.CachedInfo()
 	return standing{info.Config, info.Created, created}, nil
@@ -90,11 +90,14 @@ func (l *life) renewed(born time.Time) bool {
 // busy is the code of an answer that may be another one a moment later.
 const busy = 503
 
-// refusal tells a server that says no from one that says nothing.
-func refusal(err error) error {
+// refusal tells a server that says no from one that says nothing, in time.
+func refusal(ctx context.Context, err error) error {
 	refused := new(jetstream.APIError)
-	if errors.As(err, &refused) && refused.Code != busy {
+	switch {
+	case errors.As(err, &refused) && refused.Code != busy:
 		return err
+	case ctx.Err() != nil:
+		return ended(ctx)
 	}
 	return unavailable(err)
 }

@@ -76,7 +76,7 @@ func (s *Survey) look(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return unavailable(err)
+		return s.c.failed(ctx, err)
 	}
 	info := stream.CachedInfo()
 	s.c.clock.sent(info.TimeStamp.UnixNano(), before)

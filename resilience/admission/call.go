@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"sync"
 )
 
@@ -200,6 +201,9 @@ func (c *Call) conclude(ctx context.Context, err error) (State, error) {
 			return c.finish(Aborted, cause)
 		case errors.Is(ended, context.DeadlineExceeded):
 			return c.finish(Aborted, &DeadlineExceeded{CallID: c.ID(), Phase: c.Phase(), Err: context.DeadlineExceeded})
+		}
+		if !errors.Is(cause, ended) { // the caller has given a reason of its own
+			cause = fmt.Errorf("%w: %w", ended, cause)
 		}
 		return c.finish(Cancelled, cause)
 	}

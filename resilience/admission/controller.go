@@ -12,8 +12,7 @@ import (
 // Use one for all calls that share a limit, one-shot and streamed alike. It is
 // safe for concurrent use; [Controller.Close] it when done.
 type Controller struct {
-	cfg    config
-	places chan struct{} // one for every call in the queue: the physical bound
+	cfg config
 
 	ctx    context.Context // ends when the controller closes, with the reason as its cause
 	cancel context.CancelCauseFunc
@@ -21,7 +20,7 @@ type Controller struct {
 	mu        sync.Mutex
 	owned     roll             // queued or active: from acquire to release
 	named     map[string]*Call // those of them that were given an id
-	queue     []*waiter
+	line      []*waiter        // whoever waits; the first queueCapacity of them are in the queue
 	active    int64
 	requests  int64 // left in this window, as are tokens
 	tokens    int64
@@ -31,11 +30,12 @@ type Controller struct {
 	work      sync.WaitGroup
 }
 
-// waiter is a call in the queue. Only the head is ever charged.
+// waiter is a call in the line. Only the head is ever charged.
 type waiter struct {
-	call    *Call
-	charged bool
-	granted chan struct{} // closed under the lock, together with leaving the queue
+	call     *Call
+	charged  bool
+	admitted bool
+	granted  chan struct{} // closed when admitted
 }
 
 // New returns a controller; see the options for the defaults.
@@ -48,10 +48,9 @@ func New(opts ...Option) (*Controller, error) {
 		return nil, err
 	}
 	c := &Controller{
-		cfg:    cfg,
-		places: make(chan struct{}, cfg.queueCapacity),
-		named:  map[string]*Call{},
-		empty:  make(chan struct{}),
+		cfg:   cfg,
+		named: map[string]*Call{},
+		empty: make(chan struct{}),
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.reset(cfg.now())
@@ -64,13 +63,13 @@ func New(opts ...Option) (*Controller, error) {
 func (c *Controller) acquire(ctx context.Context, call *Call) (context.Context, error) {
 	call.ctx.parent = ctx
 	ctx = &call.ctx
-	admitted, err := c.own(ctx, call)
+	w, err := c.own(ctx, call)
 	if err != nil {
 		call.cancel(nil)
 		return nil, err
 	}
-	if !admitted {
-		if err := c.wait(ctx, call); err != nil {
+	if w != nil {
+		if err := c.wait(ctx, w); err != nil {
 			_, err = call.conclude(ctx, err)
 			c.leave(call, false)
 			return nil, err
@@ -81,33 +80,42 @@ func (c *Controller) acquire(ctx context.Context, call *Call) (context.Context, 
 }
 
 // own makes a claimed call inspectable, or refuses it without owning it. If
-// nobody waits and the call fits it is admitted at once.
-func (c *Controller) own(ctx context.Context, call *Call) (admitted bool, err error) {
+// nobody waits and the call fits it is admitted at once, and there is no waiter; else
+// it stands in line, in the same step, so that no later one comes before it.
+func (c *Controller) own(ctx context.Context, call *Call) (*waiter, error) {
 	if err := c.check(call); err != nil {
 		_, err = call.finish(Failed, err)
-		return false, err
+		return nil, err
 	}
 	expired := over(ctx) != nil
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ctx.Err() != nil {
-		_, err = call.finish(Aborted, context.Cause(c.ctx))
-		return false, err
+		_, err := call.finish(Aborted, context.Cause(c.ctx))
+		return nil, err
 	}
 	if call.named {
 		if _, taken := c.named[call.id]; taken {
-			_, err = call.finish(Failed, conflict(call))
-			return false, err
+			_, err := call.finish(Failed, conflict(call))
+			return nil, err
 		}
 		c.named[call.id] = call
 	}
 	c.owned.add(call)
-	if expired || len(c.queue) > 0 || !c.fits(call) || !c.permitFree() {
-		return false, nil
+	if !expired && len(c.line) == 0 && c.fits(call) && c.permitFree() {
+		c.charge(call, 1)
+		c.active++
+		return nil, nil
 	}
-	c.charge(call, 1)
-	c.active++
-	return true, nil
+	w := &waiter{call: call, granted: make(chan struct{})}
+	if !expired {
+		c.line = append(c.line, w)
+		if len(c.line) <= c.cfg.queueCapacity {
+			call.enter(PhaseRate)
+		}
+		c.dispatch()
+	}
+	return w, nil
 }
 
 func conflict(call *Call) error { return fmt.Errorf("%w: %s", ErrConflict, call.ID()) }
@@ -128,22 +136,7 @@ func (c *Controller) check(call *Call) error {
 }
 
 // wait returns nil once the call has its share of the window and its permit.
-func (c *Controller) wait(ctx context.Context, call *Call) error {
-	if err := over(ctx); err != nil {
-		return err
-	}
-	select {
-	case c.places <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	w := &waiter{call: call, granted: make(chan struct{})}
-	call.enter(PhaseRate)
-	c.mu.Lock()
-	c.queue = append(c.queue, w)
-	c.dispatch()
-	c.mu.Unlock()
-
+func (c *Controller) wait(ctx context.Context, w *waiter) error {
 	select {
 	case <-w.granted:
 		return nil
@@ -151,24 +144,38 @@ func (c *Controller) wait(ctx context.Context, call *Call) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i := slices.Index(c.queue, w)
-	if i < 0 {
-		return nil // granted at the same moment: the permit is ours and is used or released as such
+	if w.admitted {
+		return nil // at the same moment: the permit is ours and is used or released as such
 	}
-	c.queue = slices.Delete(c.queue, i, i+1)
-	<-c.places
-	if w.charged {
-		c.charge(call, -1)
+	if i := slices.Index(c.line, w); i >= 0 {
+		c.drop(i)
+		if w.charged {
+			c.charge(w.call, -1)
+		}
+		c.dispatch()
 	}
-	c.dispatch()
 	return ctx.Err()
 }
 
-// dispatch grants from the head of the queue for as long as the head fits. A call
+// drop takes the i-th out of the line. If it was in the queue, the first who waits
+// outside moves in. The lock is held.
+func (c *Controller) drop(i int) {
+	if i == 0 { // as nearly always
+		c.line[0] = nil
+		c.line = c.line[1:]
+	} else {
+		c.line = slices.Delete(c.line, i, i+1)
+	}
+	if last := c.cfg.queueCapacity - 1; i <= last && last < len(c.line) {
+		c.line[last].call.enter(PhaseRate)
+	}
+}
+
+// dispatch grants from the head of the line for as long as the head fits. A call
 // behind it never overtakes. The lock is held.
 func (c *Controller) dispatch() {
-	for len(c.queue) > 0 && c.ctx.Err() == nil {
-		head := c.queue[0]
+	for len(c.line) > 0 && c.ctx.Err() == nil {
+		head := c.line[0]
 		if !head.charged {
 			if !c.fits(head.call) {
 				c.sleepUntilRefresh()
@@ -182,8 +189,8 @@ func (c *Controller) dispatch() {
 			return // release dispatches again
 		}
 		c.active++
-		c.queue = c.queue[1:]
-		<-c.places
+		c.drop(0)
+		head.admitted = true
 		close(head.granted)
 	}
 }

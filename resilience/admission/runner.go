@@ -86,7 +86,8 @@ func NewRunner(c *Controller, opts ...RunnerOption) (*Runner, error) {
 // call is terminal and released when Invoke returns (a skipped call returns the
 // zero value and no error); the error is the call's own
 // ([Call.Err]): that of the provider or a hook, a typed refusal, a
-// [*DeadlineExceeded], or the original cancellation.
+// [*DeadlineExceeded], or the original cancellation: [context.Canceled], and the cause
+// of it if ctx was given one.
 func Invoke[T any](ctx context.Context, r *Runner, call *Call, attempt func(context.Context) (T, error)) (T, error) {
 	o := oneShot[T]{attempt: attempt}
 	if state, err := r.supervise(ctx, call, &o); state != Completed {

@@ -319,23 +319,25 @@ func TestRetryAfterIsAFloor(t *testing.T) {
 		require.NoError(t, f.stream(t.Context(), p, admission.NewCall()).err)
 		require.Equal(t, 7*time.Second, time.Since(begin))
 	})
-	slept := []time.Duration{}
-	c, err := admission.New(admission.WithRequestLimit(1),
-		admission.WithSleep(func(ctx context.Context, d time.Duration) error {
-			slept = append(slept, d)
-			<-ctx.Done()
-			return ctx.Err()
-		}))
-	require.NoError(t, err)
-	r, err := admission.NewRunner(c)
-	require.NoError(t, err)
-	f := fixture{c, r}
-	require.NoError(t, <-f.start(t.Context(), admission.NewCall(), nil))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	requireDeadline(t, <-f.start(ctx, admission.NewCall(), nil), admission.PhaseRate)
-	require.NoError(t, c.Close())
-	require.Len(t, slept, 1)
+	synctest.Test(t, func(t *testing.T) {
+		slept := []time.Duration{}
+		c, err := admission.New(admission.WithRequestLimit(1),
+			admission.WithSleep(func(ctx context.Context, d time.Duration) error {
+				slept = append(slept, d)
+				<-ctx.Done()
+				return ctx.Err()
+			}))
+		require.NoError(t, err)
+		r, err := admission.NewRunner(c)
+		require.NoError(t, err)
+		f := fixture{c, r}
+		require.NoError(t, <-f.start(t.Context(), admission.NewCall(), nil))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		requireDeadline(t, <-f.start(ctx, admission.NewCall(), nil), admission.PhaseRate)
+		require.NoError(t, c.Close())
+		require.Len(t, slept, 1)
+	})
 }
 
 // TestSnapshotIsRedacted: A24, the whole of what inspection can say.

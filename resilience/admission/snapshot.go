@@ -21,7 +21,7 @@ func (c *Controller) Snapshot() Snapshot {
 	defer c.mu.Unlock()
 	c.refresh(c.cfg.now())
 	s := Snapshot{
-		Queued:           len(c.queue),
+		Queued:           min(len(c.line), c.cfg.queueCapacity),
 		Active:           int(c.active),
 		QueueCapacity:    c.cfg.queueCapacity,
 		ConcurrencyLimit: c.cfg.concurrency,

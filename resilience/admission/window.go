@@ -18,8 +18,8 @@ func (c *Controller) reset(now time.Time) {
 	if c.cfg.tokens != nil {
 		c.tokens = *c.cfg.tokens
 	}
-	if len(c.queue) > 0 && c.queue[0].charged {
-		c.charge(c.queue[0].call, 1)
+	if len(c.line) > 0 && c.line[0].charged {
+		c.charge(c.line[0].call, 1)
 	}
 }
 

@@ -1,0 +1,237 @@
+package resilience_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/kvcache"
+	"github.com/weirkeeper/weirkeeper/resilience"
+)
+
+// What becomes of a circuit and a window when a caller leaves, at every step.
+
+// Once a call has ended, what is to be recorded of it is recorded in whole and once,
+// during whichever operation of the store its caller leaves.
+func TestOutcomeIsRecordedWhoeverLeaves(t *testing.T) {
+	probing := func(g *guardBench) { g.due() }
+	failed := func(g *guardBench) { g.fail(1) }
+	for _, tt := range []struct {
+		name    string
+		prepare func(*guardBench)
+		err     error
+	}{
+		{"success", failed, nil},
+		{"success of a probe", probing, nil},
+		{"the first failure", func(*guardBench) {}, errDown},
+		{"a failure", failed, errDown},
+		{"the failure that opens", func(g *guardBench) { g.fail(2) }, errDown},
+		{"failure of a probe", probing, errDown},
+		{"trip", failed, errKey},
+		{"trip by a probe", probing, errKey},
+		{"cool-down", failed, errSlow},
+		{"cool-down of a probe", probing, errSlow},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			// after makes the call whose caller leaves during that operation, and says
+			// what is stored then, and whether there were so many.
+			after := func(step int) (stored string, left bool) {
+				g := newGuardBench(t)
+				tt.prepare(g)
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				err := g.Do(ctx, aCall, func(context.Context) (int64, error) {
+					g.store.leaves(step, leave)
+					return 70, tt.err
+				})
+				g.store.leave = nil
+				require.ErrorIs(t, err, tt.err)
+				s, err := g.Snapshot(t.Context())
+				require.NoError(t, err)
+				_, tooMuch := g.limiter.Acquire(t.Context(), "acme", 31)
+				return fmt.Sprintf("%+v %v", s, tooMuch), ctx.Err() != nil
+			}
+			want, _ := after(0)
+			for step := 1; ; step++ {
+				got, left := after(step)
+				require.Equal(t, want, got, "left during operation %d", step)
+				if !left {
+					require.Greater(t, step, 2)
+					return
+				}
+			}
+		})
+	}
+}
+
+// Who leaves while asking for a probe has taken none, during whichever operation of the
+// store.
+func TestWhoLeavesWhileAskingHoldsNoProbe(t *testing.T) {
+	for name, prepare := range map[string]func(*guardBench){
+		"open and due": func(g *guardBench) { g.due() },
+		"half open": func(g *guardBench) {
+			g.due()
+			require.NoError(g.t, g.allowed().Release(g.t.Context()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for step := 1; ; step++ {
+				g := newGuardBench(t)
+				prepare(g)
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				g.store.leaves(step, leave)
+				_, ok, err := g.Allow(ctx)
+				g.store.leave = nil
+				if ctx.Err() == nil {
+					require.NoError(t, err)
+					require.True(t, ok)
+					require.Greater(t, step, 4)
+					return
+				}
+				require.Same(t, context.Canceled, err)
+				require.False(t, ok)
+				s, err := g.Snapshot(t.Context())
+				require.NoError(t, err)
+				require.Zero(t, s.HalfOpenCalls, "left during operation %d", step)
+				require.True(t, g.allowed().Probe())
+			}
+		})
+	}
+}
+
+// A store that dies during a call makes its answer 2 s later, and no more.
+func TestAnswerIsAtMostTwoSecondsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &silentStore{Memory: kvcache.NewMemory()}
+		cfg := resilience.DefaultBreakerConfig()
+		cfg.Cache = store
+		b, err := resilience.NewBreaker(cfg)
+		require.NoError(t, err)
+		l, err := resilience.NewLimiter(resilience.LimiterConfig{Cache: store, Limits: resilience.Limits{Requests: 5, Tokens: 100}})
+		require.NoError(t, err)
+		g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Limiter: l, Classify: classify})
+		require.NoError(t, err)
+		for _, want := range []error{nil, errDown, errKey} {
+			store.silent = false
+			var answered time.Time
+			require.Equal(t, want, g.Do(t.Context(), aCall, func(context.Context) (int64, error) {
+				store.silent, answered = true, time.Now()
+				return 5, want
+			}))
+			require.Equal(t, 2*time.Second, time.Since(answered))
+		}
+	})
+}
+
+// Who leaves while the store that should give a probe has died is kept 2 s.
+func TestAllowIsAtMostTwoSecondsLateIfTheStoreDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &silentStore{Memory: kvcache.NewMemory()}
+		cfg := resilience.DefaultBreakerConfig()
+		cfg.Cache = store
+		b, err := resilience.NewBreaker(cfg)
+		require.NoError(t, err)
+		p, _, err := b.Allow(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, p.Trip(t.Context(), "key"))
+		time.Sleep(cfg.RecoveryTimeout)
+
+		store.silentSwaps = true
+		ctx, leave := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Millisecond, func() { leave(errors.New("SIGTERM")) })
+		start := time.Now()
+		_, ok, err := b.Allow(ctx)
+		require.Error(t, err)
+		require.False(t, ok)
+		require.Equal(t, 2*time.Second, time.Since(start))
+	})
+}
+
+// Who leaves is told so, also by a store that answers with the reason.
+func TestA14CancellationIsKnownWhateverItsCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &silentStore{Memory: kvcache.NewMemory(), silent: true}
+		cfg := resilience.DefaultBreakerConfig()
+		cfg.Cache = store
+		b, err := resilience.NewBreaker(cfg)
+		require.NoError(t, err)
+		l, err := resilience.NewLimiter(resilience.LimiterConfig{Cache: store, Limits: resilience.Limits{Requests: 5}})
+		require.NoError(t, err)
+		g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Limiter: l, Classify: classify})
+		require.NoError(t, err)
+		cause := errors.New("a sibling has failed")
+		for name, ask := range map[string]func(context.Context) error{
+			"allow":   func(ctx context.Context) error { _, _, err := b.Allow(ctx); return err },
+			"acquire": func(ctx context.Context) error { _, err := l.Acquire(ctx, "acme", 0); return err },
+			"peek":    func(ctx context.Context) error { _, _, err := l.Peek(ctx, "acme"); return err },
+			"reset":   b.Reset,
+			"do": func(ctx context.Context) error {
+				return g.Do(ctx, aCall, func(context.Context) (int64, error) { panic("called") })
+			},
+		} {
+			ctx, leave := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Millisecond, func() { leave(cause) })
+			require.Same(t, context.Canceled, ask(ctx), name)
+
+			ctx, end := context.WithTimeoutCause(t.Context(), time.Millisecond, cause)
+			require.Equal(t, context.DeadlineExceeded, ask(ctx), name)
+			end()
+		}
+	})
+}
+
+// silentStore does not answer, while it is silent, until the caller's context ends.
+type silentStore struct {
+	*kvcache.Memory
+	silent, silentSwaps bool
+}
+
+func (s *silentStore) answer(ctx context.Context) error {
+	if !s.silent {
+		return nil
+	}
+	<-ctx.Done()
+	return fmt.Errorf("%w: %w", kvcache.ErrUnavailable, context.Cause(ctx))
+}
+
+func (s *silentStore) Load(ctx context.Context, entries []kvcache.Entry) error {
+	if err := s.answer(ctx); err != nil {
+		return err
+	}
+	return s.Memory.Load(ctx, entries)
+}
+
+func (s *silentStore) Swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
+	s.silent = s.silent || s.silentSwaps
+	if err := s.answer(ctx); err != nil {
+		return false, err
+	}
+	return s.Memory.Swap(ctx, changes)
+}
+
+func (s *silentStore) Admit(ctx context.Context, key string, ask kvcache.Ask) (kvcache.Admission, error) {
+	if err := s.answer(ctx); err != nil {
+		return kvcache.Admission{}, err
+	}
+	return s.Memory.Admit(ctx, key, ask)
+}
+
+func (s *silentStore) Peek(ctx context.Context, key string, q kvcache.Quota) (kvcache.Standing, error) {
+	if err := s.answer(ctx); err != nil {
+		return kvcache.Standing{}, err
+	}
+	return s.Memory.Peek(ctx, key, q)
+}
+
+func (s *silentStore) Settle(ctx context.Context, key string, id uint64, tokens int64) error {
+	if err := s.answer(ctx); err != nil {
+		return err
+	}
+	return s.Memory.Settle(ctx, key, id, tokens)
+}
