@@ -3,6 +3,7 @@ package resilience_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -38,10 +39,22 @@ type loan struct {
 	line *line
 }
 
-func ask(name string) act {
+func ask(name string) act { return askAndLeave(name, 0) }
+
+// askAndLeave asks for somebody who leaves during that operation of the store, counted
+// from 1, if there are so many.
+func askAndLeave(name string, step int) act {
 	return func(w *world, c *turn) {
-		line := &line{Memory: w.cache, client: c}
-		p, ok, err := w.breaker(line).Allow(context.Background())
+		ctx, leave := context.WithCancel(context.Background())
+		defer leave()
+		line := &line{Memory: w.cache, client: c, leave: leave, leaveIn: step}
+		p, ok, err := w.breaker(line).Allow(ctx)
+		line.leave = nil
+		if ctx.Err() != nil {
+			require.Same(w.t, context.Canceled, err)
+			c.heard += " " + name + ":left"
+			return
+		}
 		require.NoError(w.t, err)
 		if c != nil {
 			c.heard += fmt.Sprintf(" %s:%v,%v", name, ok, p.Probe())
@@ -172,6 +185,72 @@ func TestExhaustiveInterleavings(t *testing.T) {
 					total += runs
 					for outcome, schedule := range all {
 						require.Contains(t, right, outcome, "reached only by the interleaving %v", schedule)
+					}
+				}
+			})
+		})
+	}
+	t.Logf("%d interleavings", total)
+}
+
+// askThenLeave is askAndLeave in two turns: a probe is held in between.
+func askThenLeave(name string) []act {
+	return []act{
+		func(w *world, c *turn) {
+			heard := c.heard
+			ask(name)(w, c)
+			c.heard = heard
+		},
+		func(w *world, c *turn) {
+			release(name)(w, c)
+			c.heard += " " + name + ":left"
+		},
+	}
+}
+
+// The same with callers who leave while they ask: whenever they do, they keep no
+// probe, and nothing comes about that would not if they had got one and given it
+// back.
+func TestExhaustiveInterleavingsOfWhoLeaves(t *testing.T) {
+	const steps = 9 // more than a round that is lost, and another
+	total := 0
+	for name, scenario := range map[string]func(leaves ...act) interleaving{
+		"beside another who asks": func(leaves ...act) interleaving {
+			return interleaving{probes: 1, prepare: due, clients: [][]act{leaves, {ask("b")}}}
+		},
+		"beside another who asks, two probes": func(leaves ...act) interleaving {
+			return interleaving{probes: 2, prepare: due, clients: [][]act{leaves, {ask("b")}}}
+		},
+		"while a probe succeeds": func(leaves ...act) interleaving {
+			return interleaving{probes: 2, prepare: with(due, ask("a")), clients: [][]act{leaves, {succeed("a")}}}
+		},
+		"while a probe fails": func(leaves ...act) interleaving {
+			return interleaving{probes: 2, prepare: with(due, ask("a")), clients: [][]act{leaves, {fail("a")}}}
+		},
+		"while a probe is given back": func(leaves ...act) interleaving {
+			return interleaving{probes: 1, prepare: with(due, ask("a")), clients: [][]act{leaves, {release("a")}}}
+		},
+		"while it is reset": func(leaves ...act) interleaving {
+			return interleaving{probes: 1, prepare: due, clients: [][]act{leaves, {reset}}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				right, _ := explore(t, scenario(askThenLeave("a'")...), byTurns)
+				for step := 1; step <= steps; step++ {
+					outcomes, _ := explore(t, scenario(askAndLeave("a'", step)), byTurns)
+					maps.Copy(right, outcomes)
+				}
+				for step := 1; step <= steps; step++ {
+					for _, m := range []mode{whole, torn, split} {
+						if m != whole && raceEnabled {
+							continue
+						}
+						all, runs := explore(t, scenario(askAndLeave("a'", step)), m)
+						total += runs
+						for outcome, schedule := range all {
+							require.Contains(t, right, outcome, "left during operation %d, reached only by the interleaving %v", step, schedule)
+						}
 					}
 				}
 			})

@@ -95,6 +95,7 @@ func runSchedule(t *testing.T, s interleaving, m mode, schedule []int, seen map[
 		}
 	}
 	require.LessOrEqual(t, w.most, s.probes, "%v", taken)
+	require.Equal(t, w.live[w.period()], w.probesHeld(), "who holds the others? %v", taken)
 	return w, turns, taken, alternatives
 }
 
@@ -124,7 +125,27 @@ func (c *turn) step() {
 // line is a way to the store that its client may have to wait for.
 type line struct {
 	*kvcache.Memory
-	client *turn
+	client  *turn
+	leave   func() // ends the context of whoever asks
+	leaveIn int    // in how many operations
+}
+
+// underWay carries out an operation. Who leaves meanwhile does not hear what became of
+// it, and who has left begins none.
+func (l *line) underWay(ctx context.Context, operation func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.client.step()
+	if l.leaveIn--; l.leaveIn == 0 && l.leave != nil {
+		l.leave()
+	}
+	err := operation(context.WithoutCancel(ctx))
+	if gone := ctx.Err(); gone != nil {
+		l.client.saw += "left"
+		return gone
+	}
+	return err
 }
 
 func (l *line) Load(ctx context.Context, entries []kvcache.Entry) error {
@@ -132,15 +153,16 @@ func (l *line) Load(ctx context.Context, entries []kvcache.Entry) error {
 	if c == nil {
 		return l.Memory.Load(ctx, entries)
 	}
-	c.step()
-	if c.mode == split && len(entries) > atState+1 { // the state, and what follows it a while later
-		if err := l.read(ctx, entries[:atState+1]); err != nil {
-			return err
+	return l.underWay(ctx, func(ctx context.Context) error {
+		if c.mode == split && len(entries) > atState+1 { // the state, and what follows it a while later
+			if err := l.read(ctx, entries[:atState+1]); err != nil {
+				return err
+			}
+			c.pass()
+			return l.read(ctx, entries[atState+1:])
 		}
-		c.pass()
-		return l.read(ctx, entries[atState+1:])
-	}
-	return l.read(ctx, entries)
+		return l.read(ctx, entries)
+	})
 }
 
 // atState is where a circuit's state stands among its keys.
@@ -162,12 +184,19 @@ func (l *line) read(ctx context.Context, entries []kvcache.Entry) error {
 	return err
 }
 
-func (l *line) Swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
-	c := l.client
-	if c == nil {
+func (l *line) Swap(ctx context.Context, changes []kvcache.Change) (ok bool, err error) {
+	if l.client == nil {
 		return l.Memory.Swap(ctx, changes)
 	}
-	c.step()
+	err = l.underWay(ctx, func(ctx context.Context) (err error) {
+		ok, err = l.swap(ctx, changes)
+		return err
+	})
+	return ok && err == nil, err
+}
+
+func (l *line) swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
+	c := l.client
 	for _, change := range changes {
 		if strings.Contains(change.Key, ".probe.") && !change.Delete && c.world.names[change.Value] == "" {
 			c.world.names[change.Value] = fmt.Sprintf("after%q", c.saw) // leases are random, their stories are not
@@ -254,6 +283,18 @@ func (w *world) breaker(cache kvcache.KeyValue) *resilience.Breaker {
 	})
 	require.NoError(w.t, err)
 	return b
+}
+
+func (w *world) period() uint64 {
+	state := []kvcache.Entry{{Key: "model.state"}}
+	require.NoError(w.t, w.cache.Load(context.Background(), state))
+	return state[0].Version
+}
+
+func (w *world) probesHeld() int {
+	s, err := w.breaker(w.cache).Snapshot(context.Background())
+	require.NoError(w.t, err)
+	return s.HalfOpenCalls
 }
 
 // outcome is what was answered and what is stored. Which of several probes one

@@ -17,6 +17,10 @@
 // Nothing here reads an error's meaning by itself. Which errors may be retried,
 // and which speak against the server, is an argument: see [Class].
 //
+// Callers whom the limiter refuses are all told the same instant, unless they say who
+// will come back: [WithWaiter], or [Call].Waiter, gives each an instant of its own. Use
+// something that stays the same when it asks again, such as a message's id.
+//
 // Refusals are errors of their own types, [*RateLimitExceeded] and
 // [*CircuitOpen], and say when to ask again. [*StoreError] says that the shared
 // state could not be read or written; it is never the outcome of the guarded

@@ -73,8 +73,9 @@
 //
 // # When somebody deletes it
 //
-// [Cache.Ensure] makes again what was deleted, and forgets what this process knew of
-// it. The sequences of a stream that is made here begin at the time, in Unix
+// A long-running process calls [Cache.Ensure] every few seconds, as its example shows:
+// nothing does it by itself. It makes again what was deleted, and forgets what this
+// process knew of it. The sequences of a stream that is made here begin at the time, in Unix
 // microseconds, so that none of a deleted one comes again: what anybody still
 // remembers of that is never taken for something new. In the place of a bucket that
 // was deleted and made by hand, whose sequences begin at 1, a version from before may

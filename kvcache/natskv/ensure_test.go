@@ -232,3 +232,40 @@ func TestEnsureOfABucketMadeAgainByHand(t *testing.T) {
 	require.ErrorAs(t, err, &mismatch)
 	require.Equal(t, "max_age", mismatch.Field)
 }
+
+// A bucket that somebody made by hand numbers its messages from 1, like the one before it:
+// a message of the same number has the deadline that it says, not the one before's.
+func TestEnsureForgetsDeadlinesFromBefore(t *testing.T) {
+	t.Parallel()
+	js := connect(t, startServer(t).ClientURL())
+	ctx := t.Context()
+	made := func() {
+		_, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "hand"})
+		require.NoError(t, err)
+	}
+	made()
+	c, err := natskv.Open(ctx, js, "hand", patient)
+	require.NoError(t, err)
+	write := func(version uint64, ttl time.Duration) (after uint64) {
+		changes := []kvcache.Change{{Key: "k", Version: version, Value: "v", TTL: ttl}}
+		swapped, err := c.Swap(ctx, changes)
+		require.NoError(t, err)
+		require.True(t, swapped)
+		return changes[0].Version
+	}
+	version := write(0, time.Hour)
+	require.NoError(t, c.Load(ctx, []kvcache.Entry{{Key: "k"}}))
+
+	removeStreams(t, js, "KV_hand")
+	made()
+	require.Empty(t, ensure(t, c))
+	require.Equal(t, version, write(0, time.Minute))
+	write(version, kvcache.KeepTTL)
+	stream, err := js.Stream(ctx, "KV_hand")
+	require.NoError(t, err)
+	m, err := stream.GetLastMsgForSubject(ctx, "$KV.hand.k")
+	require.NoError(t, err)
+	ends, err := time.Parse(time.RFC3339Nano, m.Header.Get("Kvcache-Expires"))
+	require.NoError(t, err)
+	require.Less(t, ends.Sub(m.Time), 2*time.Minute)
+}
