@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
@@ -18,10 +19,14 @@ type deadLetters struct {
 }
 
 func newLetter(d delivery, v verdict, cause error, attempts int, now time.Time) wire.DeadLetter {
-	return wire.DeadLetter{
+	letter := wire.DeadLetter{
 		Kind: v.kind, Error: wire.CleanError(cause.Error()), Attempts: attempts, Deliveries: d.number(),
 		OriginSubject: d.msg.Subject(), OriginSequence: d.meta.Sequence.Stream, FailedAt: now.UTC(),
 	}
+	if usage := extraction.UsageOf(cause); usage != (extraction.Usage{}) {
+		letter.Usage = &usage
+	}
+	return letter
 }
 
 // write stores the letter and waits for its PubAck. Written twice, for the same

@@ -88,7 +88,7 @@ func (m *ModelClassifier) Classify(ctx context.Context, s Sample) (Classificatio
 		Tenant: s.Tenant, SystemPrompt: m.prompt, Text: text, Schema: m.schema, MaxTokens: classifyTokens, Optional: true,
 	})
 	if err != nil {
-		return Classification{}, err
+		return Classification{Usage: UsageOf(err)}, err
 	}
 	got, err := readClassification(done)
 	got.Usage = done.Usage.ofOneCall()

@@ -1,7 +1,9 @@
 package extraction
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -38,6 +40,7 @@ type ProviderError struct {
 	RetryAfter   time.Duration // what the server asked for, 0 if it did not
 	FinishReason string        // what the model reported, if anything
 	Schema       string        // name of the schema that the content failed, for KindMalformed
+	Usage        Usage         // what the call used, as far as the server said with an answer that is none
 	Detail       string        // bounded, free of secrets and of document text
 	Err          error         // cause, may be nil
 }
@@ -71,6 +74,22 @@ func (e *ProviderError) Error() string {
 		msg += ": " + e.Detail
 	}
 	return msg
+}
+
+// UsageOf is what the call used that ended with err: zero if the model did not answer,
+// and marked as unreported if it did and its server did not say.
+func UsageOf(err error) Usage {
+	failed, ok := errors.AsType[*ProviderError](err)
+	if !ok {
+		return Usage{}
+	}
+	switch failed.Kind {
+	case KindMalformed, KindEmpty, KindTruncated, KindRefused:
+		if failed.Status == 0 || failed.Status == http.StatusOK {
+			return failed.Usage.ofOneCall()
+		}
+	}
+	return failed.Usage
 }
 
 func (e *ProviderError) Unwrap() error { return e.Err }

@@ -84,6 +84,7 @@ func (p *Pipeline) glean(ctx context.Context, tenant, text, prompt string, draft
 		})
 		if err != nil {
 			told.Failed++
+			spent = spent.Plus(UsageOf(err))
 			break
 		}
 		spent = spent.Plus(done.Usage.ofOneCall())

@@ -126,3 +126,25 @@ func TestGleaningIsBounded(t *testing.T) {
 		require.ErrorContains(t, err, "gleaning")
 	}
 }
+
+// Tokens of a pass that failed were paid for, too.
+func TestFailedPassesCountWhatTheyUsed(t *testing.T) {
+	used := extraction.Usage{PromptTokens: 900, CompletionTokens: 7}
+	for want, failure := range map[extraction.Usage]error{
+		{PromptTokens: 910, CompletionTokens: 8}:               fmt.Errorf("guard: %w", &extraction.ProviderError{Kind: extraction.KindTruncated, Status: 200, Usage: used}),
+		{PromptTokens: 10, CompletionTokens: 1, Unreported: 1}: &extraction.ProviderError{Kind: extraction.KindRefused, Status: 200},
+		{PromptTokens: 10, CompletionTokens: 1}:                &extraction.ProviderError{Kind: extraction.KindUnavailable, Status: 500},
+	} {
+		x := glean(t, passes(answer(entityRow("Ada"), ""), failure), 1)
+		require.Equal(t, want, x.Usage)
+		require.Equal(t, 1, x.Gleaning.Failed)
+	}
+}
+
+func TestAnAnswerThatIsNoneSaysWhatItUsed(t *testing.T) {
+	_, err := pipeline(t, passes("prose")).Extract(t.Context(), "t", extraction.Chunk{Text: adaAndBob})
+	require.ErrorIs(t, err, extraction.ErrMalformed)
+	require.Equal(t, extraction.Usage{PromptTokens: 10, CompletionTokens: 1}, extraction.UsageOf(err))
+	require.Zero(t, extraction.UsageOf(&extraction.ProviderError{Kind: extraction.KindRefused, Status: 403}))
+	require.Zero(t, extraction.UsageOf(context.Canceled))
+}

@@ -42,8 +42,8 @@ type DraftRelationship struct {
 // [*ProviderError] of [KindMalformed] with the schema's name and the cause, and
 // no content at all is one of [KindEmpty].
 //
-// These departures are put right, each counted as repaired: a leading block of
-// reasoning up to </think>; one code fence around the whole answer; a
+// These departures are put right, each counted as repaired: a byte order mark; a
+// leading block of reasoning up to the </think> that an answer follows; one code fence around the whole answer; a
 // confidence that is not a number from 0 to 1 is read as none. Nothing is
 // salvaged from broken JSON. A row without a usable name or type, with a value
 // of the wrong kind or with a key twice is dropped and counted; keys are matched
@@ -87,13 +87,23 @@ func (p *parser) unwrap(content string) (string, error) {
 		return "", malformed(fmt.Sprintf("the answer is not UTF-8 at byte %d", firstInvalid(content)), nil)
 	}
 	answer := strings.TrimSpace(content)
+	if bare, marked := strings.CutPrefix(answer, "\uFEFF"); marked {
+		p.draft.Counters.Repaired++
+		answer = strings.TrimSpace(bare)
+	}
 	if answer == "" {
 		return "", &ProviderError{Kind: KindEmpty, Detail: "the answer has no content"}
 	}
 	if answer[0] != '{' && answer[0] != '[' {
 		if _, after, ok := strings.Cut(answer, "</think>"); ok {
 			p.draft.Counters.Repaired++
-			if answer = strings.TrimSpace(after); answer == "" {
+			answer = strings.TrimSpace(after)
+			for more := true; more && !opensAnswer(answer); { // it had spoken of the word before it said it
+				if _, after, more = strings.Cut(answer, "</think>"); more {
+					answer = strings.TrimSpace(after)
+				}
+			}
+			if answer == "" {
 				return "", &ProviderError{Kind: KindEmpty, Detail: "the answer has no content after its reasoning"}
 			}
 		}
@@ -112,6 +122,11 @@ func (p *parser) unwrap(content string) (string, error) {
 		return "", malformed("the answer is "+describe(answer)+", not an object", nil)
 	}
 	return answer, nil
+}
+
+// opensAnswer reports whether what follows reasoning begins like an answer.
+func opensAnswer(s string) bool {
+	return strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") || strings.HasPrefix(s, "```")
 }
 
 // notJSON says where an answer stops being JSON.

@@ -133,6 +133,8 @@ func TestKindEmptyContent(t *testing.T) {
 func TestKindReasoningBeforeTheAnswer(t *testing.T) {
 	for _, content := range []string{
 		"hmm</think>" + answer(entityRow("A"), ""),
+		"<think>I close with </think> later </think> now</think>\n" + answer(entityRow("A"), ""),
+		"\uFEFF" + answer(entityRow("A"), ""),
 		"<think>\nLet me {see}.\n</think>\n\n" + answer(entityRow("A"), ""),
 	} {
 		d := parse(t, content)
@@ -309,4 +311,16 @@ func FuzzParse(f *testing.F) {
 			require.Equal(t, len(entities)+len(relationships), len(d.Entities)+len(d.Relationships)+d.Counters.Dropped)
 		}
 	})
+}
+
+// Trap 11: what encoding/json does to null, keys twice, keys in another case and
+// a root of null.
+func TestTrap11TheAnswerIsReadByItsLetters(t *testing.T) {
+	d := parse(t, answer(`{"name":null,"type":"x"},{"name":"A","name":"B","type":"x"},{"Name":"C","type":"x"},{"name":"D","TYPE":"x"},`+entityRow("E"), ""))
+	require.Equal(t, []string{"E"}, names(d))
+	require.Equal(t, 4, d.Counters.Dropped)
+	for _, content := range []string{"null", `{"Entities":[],"Relationships":[]}`, `{"entities":[],"entities":[],"relationships":[]}`, `{"entities":null,"relationships":[]}`} {
+		_, err := extraction.Parse(content)
+		require.ErrorIs(t, err, extraction.ErrMalformed, content)
+	}
 }

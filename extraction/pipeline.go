@@ -2,6 +2,7 @@ package extraction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -121,6 +122,9 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 	draft, err := read(done)
 	if err != nil {
 		ended(err)
+		if failed, ok := errors.AsType[*ProviderError](err); ok {
+			failed.Usage = done.Usage
+		}
 		return Extraction{}, err
 	}
 	found, gleaning, more := p.glean(ctx, tenant, c.Text, prompt, draft)

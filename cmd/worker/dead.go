@@ -131,6 +131,13 @@ func printLetter(out io.Writer, l publish.Letter, body []byte, cut bool) error {
 	fmt.Fprintf(table, "letter\t%d\ntenant\t%s\nkind\t%s\nerror\t%s\n", l.Sequence, cli.Printable(l.Tenant), l.Kind, cli.Printable(l.Error))
 	fmt.Fprintf(table, "failed\t%s, after %s and %s\n", l.FailedAt.UTC().Format(time.RFC3339), attempts(l.Attempts), deliveries(l.Deliveries))
 	fmt.Fprintf(table, "came from\t%s, number %d\nchunk\t%s\n", cli.Printable(l.OriginSubject), l.OriginSequence, chunkShown(l))
+	if l.Usage != nil {
+		fmt.Fprintf(table, "used\t%d prompt tokens, %d answer tokens", l.Usage.PromptTokens, l.Usage.CompletionTokens)
+		if !l.Usage.Complete() {
+			fmt.Fprint(table, ", and what the model server did not report")
+		}
+		fmt.Fprintln(table)
+	}
 	for _, trail := range l.Replayed {
 		fmt.Fprintf(table, "replayed\t%s\n", cli.Printable(trail))
 	}

@@ -10,6 +10,8 @@ import (
 const (
 	shownName  = 80
 	shownQuote = 120
+
+	mostMarks = 8 // on a letter; Tibetan and Hebrew have up to six
 )
 
 const (
@@ -20,11 +22,17 @@ const (
 // visible makes a text fit to be looked at: on one line, with the characters
 // that steer a terminal or turn the writing direction spelt out, without the
 // invisible ones, and cut after a number of runes. Joiners stay: Persian and
-// emoji need them.
+// emoji need them. Of the marks on a letter it shows the first few: hundreds would
+// cover what is around.
 func visible(s string, limit int) string {
 	var b strings.Builder
-	runes, space := 0, false
+	runes, marks, space := 0, 0, false
 	for _, r := range s {
+		if !unicode.IsMark(r) {
+			marks = 0
+		} else if marks++; marks > mostMarks {
+			continue
+		}
 		if unicode.IsSpace(r) {
 			space = runes > 0
 			continue

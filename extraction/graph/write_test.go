@@ -177,6 +177,14 @@ func hostile() extraction.Graph {
 
 // Nothing that is written can steer a terminal, turn the writing direction or
 // leave its line.
+// Hundreds of marks on a letter would cover what is around it.
+func TestMarksOnALetterAreBounded(t *testing.T) {
+	g := extraction.Graph{Entities: []extraction.GraphEntity{{ID: "e", Name: "e" + strings.Repeat("\u0301", 200) + "f\u0301", Type: "x"}}}
+	var out strings.Builder
+	require.NoError(t, graph.Write(&out, graph.FormatText, g))
+	require.Contains(t, out.String(), "e"+strings.Repeat("\u0301", 8)+"f\u0301")
+}
+
 func TestHostileTextsShowNothingInvisible(t *testing.T) {
 	for _, f := range graph.Formats() {
 		for _, r := range write(t, f, hostile()) {

@@ -144,7 +144,7 @@ func readReply(body []byte) reply {
 	case !utf8.Valid(body):
 		return reply{fault: notUTF8()}
 	case len(e.Choices) == 0:
-		return reply{fault: &fault{extraction.KindEmpty, "no choices"}}
+		return reply{fault: &fault{extraction.KindEmpty, "no choices"}, usage: e.Usage.read()}
 	}
 	c := &e.Choices[0]
 	m := &c.Message
@@ -159,7 +159,7 @@ func readReply(body []byte) reply {
 // of the checks matters: a refusal and a cut come with content, too.
 func (p *Provider) judge(r *reply, req extraction.Request) (extraction.Completion, *extraction.ProviderError) {
 	failed := func(kind extraction.Kind, detail string) (extraction.Completion, *extraction.ProviderError) {
-		err := &extraction.ProviderError{Kind: kind, FinishReason: r.finish, Detail: p.keys.redactor().detail(detail, req.Text)}
+		err := &extraction.ProviderError{Kind: kind, FinishReason: r.finish, Usage: r.usage, Detail: p.keys.redactor().detail(detail, req.Text)}
 		if kind == extraction.KindMalformed && r.fault == nil {
 			err.Schema = req.Schema.Name
 		}

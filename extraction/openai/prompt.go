@@ -15,9 +15,7 @@ const (
 	contextStep = 1024
 	// fewTokens is a prompt too short to conclude anything from.
 	fewTokens = 64
-	// trusted is after how many full counts a server is believed to count in full. The
-	// second request begins like the first, so that one that leaves out what it has
-	// cached shows it there.
+	// trusted is after how many full counts a server is believed to count.
 	trusted = 2
 )
 
@@ -26,7 +24,7 @@ type meter struct {
 	mu   sync.Mutex
 	full int   // counts that can be of the whole prompt
 	most int64 // tokens that it has reported of one prompt
-	odd  bool  // it has reported too few of a prompt that it cannot have cut
+	odd  bool  // it leaves out of its counts what it has cached
 }
 
 // cuts reports whether the server read less than was sent: servers that cut a long
@@ -34,10 +32,11 @@ type meter struct {
 // [fewestTokens] says; the tests measure one that spends few.
 //
 // A server that counts nonsense, or only what it had not cached, must not cost any
-// results. So a low count is believed if it is what a context holds to the token, if
-// the server has counted in full before, or if it does not even cover the text, which
-// is new while instructions are cached. And it never is once the server has reported
-// less than half of what it has read before: one that cuts keeps more.
+// results. Instructions are cached and texts are new, so a count that covers the text is
+// believed only if it is what a context holds to the token, and one that does not if it
+// may be the size of a context, or if the server has counted in full before. None is
+// believed any more once a count covers the text and is far below what the server has
+// read before: one that cuts keeps as much of every prompt.
 func (m *meter) cuts(req extraction.Request, promptTokens int64) bool {
 	text := fewestTokens(req.Text)
 	all := text + fewestTokens(req.SystemPrompt)
@@ -51,16 +50,17 @@ func (m *meter) cuts(req extraction.Request, promptTokens int64) bool {
 		m.most = max(m.most, promptTokens)
 		return false
 	}
-	m.odd = m.odd || promptTokens < m.most/2
+	covers := promptTokens >= text
+	m.odd = m.odd || covers && promptTokens < m.most/4*3
 	switch m.most = max(m.most, promptTokens); {
 	case m.odd:
 		return false
 	case promptTokens == smallestContext || promptTokens%contextStep == 0:
 		return true
-	case m.full >= trusted:
-		return true
+	case covers:
+		return false
 	}
-	return promptTokens >= smallestContext && promptTokens < text
+	return promptTokens >= smallestContext || m.full >= trusted
 }
 
 // fewestTokens is a number of tokens that no tokenizer does with less than: one for

@@ -35,7 +35,7 @@ func TestAPromptThatTheServerCutIsContextTooLong(t *testing.T) {
 	// A small context is believed of a server that has counted in full before.
 	medium := long[:len(long)/20]
 	p := start(t)
-	p.server.Then(reports(600), reports(600), reports(400))
+	p.server.Then(reports(600), reports(600), reports(8))
 	for range 2 {
 		_, err := p.ask(medium)
 		require.NoError(t, err)
@@ -57,12 +57,12 @@ func TestAServerThatDoesNotCountCostsNoResults(t *testing.T) {
 
 // Ollama and others report only what they had not read before.
 func TestAServerThatLeavesOutWhatItHasCachedCostsNoResults(t *testing.T) {
-	text := long[:4500] // 900 words
-	for _, counts := range [][]int{{1500, 1000, 950, 5, 1000}, {1000, 930, 1600, 5, 700}, {1400, 1400, 300, 1000}} {
+	instructions, text := strings.Repeat("word ", 600), long[:4500] // 900 words
+	for _, counts := range [][]int{{1800, 1000, 950, 5, 1000}, {1000, 930, 1600, 5, 1000}, {1800, 1800, 1000, 300, 1500}, {950, 7, 1800, 950}} {
 		p := start(t)
 		for i, n := range counts {
 			p.server.Then(reports(n))
-			_, err := p.ask(text)
+			_, err := p.provider.Extract(t.Context(), extraction.Request{Tenant: "acme", SystemPrompt: instructions, Text: text, Schema: extraction.AnswerSchema()})
 			require.NoError(t, err, "%v, call %d", counts, i)
 		}
 	}

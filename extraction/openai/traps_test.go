@@ -86,6 +86,15 @@ func TestTrap3ErrorsAreBoundedHoweverLongTheBody(t *testing.T) {
 	}
 }
 
+// Of an error no more than 64 KiB is read, whatever comes after.
+func TestTrap3OnlyTheBeginningOfAnErrorIsRead(t *testing.T) {
+	p := start(t)
+	for pad, said := range map[int]string{60 << 10: "the flux is too weak", 64 << 10: "an error body of 65536 bytes without a message", 1 << 20: "an error body of 65536 bytes without a message"} {
+		body := strings.Repeat(" ", pad) + `{"error":{"message":"the flux is too weak"}}`
+		require.Contains(t, p.fails(modelserver.Raw(http.StatusBadRequest, "application/json", body)).Detail, said, pad)
+	}
+}
+
 func TestTrap3AnEndlessAnswerIsNotReadToItsEnd(t *testing.T) {
 	p := start(t)
 	failed := p.fails(named(t, "huge"))

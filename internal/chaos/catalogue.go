@@ -11,7 +11,7 @@ import (
 )
 
 // everything: the model server misbehaves at random in every way that is known
-// of one, and every chunk gets its result, or the dead letter that it deserves.
+// of one, half of the workers ask for streams, and every chunk gets its result, or the dead letter that it deserves.
 func everything(ctx context.Context, w *world) ([]finding, error) {
 	tenants, chunks := 20, pick(w.form, 400, 10_000)
 	fates, err := w.drawAnyFates(tenants, chunks/tenants)
@@ -24,10 +24,12 @@ func everything(ctx context.Context, w *world) ([]finding, error) {
 		asked[c]++
 		return fates[c].answer(asked[c])
 	})
-	err = w.startWorkers(ctx, 4, "--rpm", "unlimited", "--concurrency", "8", "--max-retries", "2", "--initial-delay", "50ms", "--max-attempts", "4",
-		"--chunk-deadline", anyDeadline.String(), "--failure-threshold", "20", "--recovery-timeout", "1s")
-	if err != nil {
-		return nil, err
+	flags := []string{"--rpm", "unlimited", "--concurrency", "8", "--max-retries", "2", "--initial-delay", "50ms", "--max-attempts", "4",
+		"--chunk-deadline", anyDeadline.String(), "--failure-threshold", "20", "--recovery-timeout", "1s"}
+	for _, half := range [][]string{flags, append(flags, "--stream")} {
+		if err := w.startWorkers(ctx, 2, half...); err != nil {
+			return nil, err
+		}
 	}
 	var published []chunk
 	for i := range tenants {

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io"
 	"regexp"
 	"strconv"
@@ -42,6 +43,9 @@ type DeadLetter struct {
 	OriginSubject  string    `json:"origin_subject"`
 	OriginSequence uint64    `json:"origin_sequence"` // in the stream of OriginSubject
 	FailedAt       time.Time `json:"failed_at"`
+	// Usage is what the call of the last attempt used, nil if it was not answered. What
+	// attempts before it used is not known.
+	Usage *extraction.Usage `json:"usage,omitempty"`
 }
 
 // Header is the header of the dead letter: the original's, without what was an
@@ -64,6 +68,12 @@ func (d DeadLetter) Header(original nats.Header) nats.Header {
 	h.Set(HeaderOriginSubject, d.OriginSubject)
 	h.Set(HeaderOriginSequence, strconv.FormatUint(d.OriginSequence, 10))
 	h.Set(HeaderFailedAt, d.FailedAt.UTC().Format(time.RFC3339Nano))
+	h.Del(HeaderUsage) // of a letter that was sent again
+	if d.Usage != nil {
+		if usage, err := json.Marshal(d.Usage); err == nil {
+			h.Set(HeaderUsage, string(usage))
+		}
+	}
 	return h
 }
 
@@ -90,6 +100,10 @@ func ParseDeadLetter(h nats.Header) (DeadLetter, error) {
 	}
 	if d.FailedAt, err = time.Parse(time.RFC3339Nano, h.Get(HeaderFailedAt)); err != nil {
 		return DeadLetter{}, invalid("%s is not an RFC 3339 time", HeaderFailedAt)
+	}
+	var usage *extraction.Usage // what cannot be read costs nobody the letter
+	if json.Unmarshal([]byte(h.Get(HeaderUsage)), &usage) == nil {
+		d.Usage = usage
 	}
 	return d, nil
 }
@@ -133,7 +147,7 @@ func FitDeadLetter(msg *nats.Msg, maxPayload int64) error {
 func ownHeader(key string) bool {
 	switch key {
 	case HeaderErrorKind, HeaderError, HeaderAttempts, HeaderDeliveries, HeaderOriginSubject,
-		HeaderOriginSequence, HeaderFailedAt, HeaderBodyCut, HeaderContentType, nats.MsgIdHdr:
+		HeaderOriginSequence, HeaderFailedAt, HeaderUsage, HeaderBodyCut, HeaderContentType, nats.MsgIdHdr:
 		return true
 	}
 	return false

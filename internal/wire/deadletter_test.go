@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
@@ -37,6 +38,24 @@ func TestDeadLetterKeepsTheOriginalsHeaders(t *testing.T) {
 	d, err := wire.ParseDeadLetter(h)
 	require.NoError(t, err)
 	require.Equal(t, letter(), d)
+}
+
+// What the last attempt used is in the letter, and not in what is sent again.
+func TestDeadLetterSaysWhatTheCallUsed(t *testing.T) {
+	used := letter()
+	used.Usage = &extraction.Usage{PromptTokens: 900, CompletionTokens: 10, Unreported: 1}
+	h := used.Header(nats.Header{})
+	require.JSONEq(t, `{"prompt_tokens":900,"completion_tokens":10,"unreported":1}`, h.Get(wire.HeaderUsage))
+	d, err := wire.ParseDeadLetter(h)
+	require.NoError(t, err)
+	require.Equal(t, used, d)
+
+	h = letter().Header(h)
+	require.NotContains(t, h, wire.HeaderUsage, "that of an earlier letter")
+	h.Set(wire.HeaderUsage, "much")
+	d, err = wire.ParseDeadLetter(h)
+	require.NoError(t, err)
+	require.Nil(t, d.Usage)
 }
 
 func TestDeadLetterErrorIsOneBoundedCleanLine(t *testing.T) {

@@ -17,6 +17,7 @@ const (
 	HeaderDeliveries     = "Weir-Deliveries"
 	HeaderOriginSubject  = "Weir-Origin-Subject"
 	HeaderOriginSequence = "Weir-Origin-Sequence"
+	HeaderUsage          = "Weir-Usage" // JSON, only if the last attempt was answered
 	HeaderFailedAt       = "Weir-Failed-At"
 
 	// HeaderOriginMsgID keeps the original's Nats-Msg-Id; the dead letter has

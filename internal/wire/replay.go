@@ -63,7 +63,7 @@ func (n Names) OriginStream(subject string) string {
 func letterHeader(key string) bool {
 	switch key {
 	case HeaderErrorKind, HeaderError, HeaderAttempts, HeaderDeliveries, HeaderOriginSubject,
-		HeaderOriginSequence, HeaderFailedAt, HeaderOriginMsgID, HeaderBodyCut:
+		HeaderOriginSequence, HeaderFailedAt, HeaderUsage, HeaderOriginMsgID, HeaderBodyCut:
 		return true
 	}
 	return len(key) >= 5 && strings.EqualFold(key[:5], "Nats-")

@@ -4,10 +4,11 @@
 const graph = JSON.parse(document.getElementById("graph").textContent);
 const byId = (id) => document.getElementById(id);
 
-// shown spells out what cannot be seen or would turn the writing direction.
+// shown spells out what cannot be seen or would turn the writing direction, and keeps
+// the first eight marks on a letter.
 function shown(text) {
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (c) => "\\u{" + c.charCodeAt(0).toString(16) + "}");
+    (c) => "\\u{" + c.charCodeAt(0).toString(16) + "}").replace(/(\p{M}{8})\p{M}+/gu, "$1");
 }
 
 // clipped is a text of at most a number of characters as people count them.
