@@ -9,7 +9,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build both commands into bin/
-	$(GO) build -o bin/ ./cmd/worker ./cmd/publisher
+	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/worker ./cmd/publisher
 
 .PHONY: tools
 tools: ## build nats-server and the nats command, in the versions that the documentation is tested with, and a model server to practise on, into bin/

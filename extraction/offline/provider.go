@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"sync"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/extraction/offline/internal/prose"
@@ -23,7 +24,7 @@ const outputMode = "offline"
 // Provider finds entities and relations in English text. It is immutable and
 // safe for concurrent use.
 type Provider struct {
-	model         *tagger.Model
+	model         func() (*tagger.Model, error) // unpacked by the first who asks
 	name          string
 	everySurface  bool
 	minConfidence float64
@@ -54,12 +55,17 @@ func MinConfidence(least float64) Option {
 	}
 }
 
-// New unpacks the weights, up to 0.1 s and 25 MB: one provider serves a process.
+// New returns a provider. One serves a process: its weights, up to 0.1 s and 25 MB,
+// are unpacked by the first text.
 func New(opts ...Option) (*Provider, error) {
-	model, fingerprint, err := tagger.Decode(weights)
+	fingerprint, err := tagger.Fingerprint(weights)
 	if err != nil {
 		return nil, fmt.Errorf("offline provider: %w", err)
 	}
+	model := sync.OnceValues(func() (*tagger.Model, error) {
+		model, _, err := tagger.Decode(weights)
+		return model, err
+	})
 	p := &Provider{model: model, name: "offline/perceptron-" + rulesVersion + "-" + fingerprint}
 	for _, opt := range opts {
 		if err := opt(p); err != nil {
@@ -95,12 +101,16 @@ func (p *Provider) read(ctx context.Context, text string) (*findings, error) {
 	if !isEnglish(text, f.sentences) {
 		return f, nil
 	}
-	tagged, err := p.model.Tag(ctx, text, f.sentences)
+	model, err := p.model()
+	if err != nil {
+		return nil, fmt.Errorf("offline provider: %w", err)
+	}
+	tagged, err := model.Tag(ctx, text, f.sentences)
 	if err != nil {
 		return nil, err
 	}
 	f.collect(tagged)
-	f.keep(p.model, p.minConfidence)
+	f.keep(model, p.minConfidence)
 	if !p.everySurface {
 		f.mergeShortNames()
 	}

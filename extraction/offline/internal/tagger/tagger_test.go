@@ -67,6 +67,9 @@ func TestWeightsSurviveEncoding(t *testing.T) {
 	require.NoError(t, err)
 	decoded, fingerprint, err := tagger.Decode(data)
 	require.NoError(t, err)
+	quick, err := tagger.Fingerprint(data)
+	require.NoError(t, err)
+	require.Equal(t, fingerprint, quick)
 	require.Len(t, fingerprint, 8)
 	for _, text := range []string{"Bob Grunz went to Fnord today.", "Ada saw Fnord.", "In 1912 the Grunz of Fnord died.", "x"} {
 		s := prose.Split(text)
