@@ -21,8 +21,8 @@ const root = "../.."
 
 // TestCommandsOfTheDocumentation runs each document's commands in a shell that
 // stops at the first failure, in a copy of the repository as git knows it. Those
-// that build the commands come first, in the same copy, so that they are built
-// once; the others find them built, as their reader does.
+// that build the commands come first; the others find them built, as their reader
+// does, and run beside each other.
 func TestCommandsOfTheDocumentation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole documents; left out of -short")
@@ -57,10 +57,8 @@ func TestCommandsOfTheDocumentation(t *testing.T) {
 	for _, doc := range others {
 		t.Run(doc.name, func(t *testing.T) {
 			t.Parallel()
-			own := t.TempDir() // for the files that it makes
-			copyTree(t, own)
 			build()
-			run(t, own, doc.commands, filepath.Join(built, "bin"))
+			run(t, built, doc.commands, filepath.Join(built, "bin"))
 		})
 	}
 }
