@@ -2,7 +2,6 @@ package consumer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -51,8 +50,8 @@ func (w *Worker) keepHealthy(ctx context.Context) {
 		}
 		if w.js.Conn().IsConnected() {
 			created, err := w.ensureAll(ctx)
-			if err == nil {
-				err = starved.look(w.Status().Outcomes)
+			if hungry := starved.look(w.Status().Outcomes, time.Now()); hungry && err == nil {
+				err = w.starved()
 			}
 			for _, object := range created {
 				w.log.Warn("was missing and has been created again", "object", object)
@@ -93,33 +92,47 @@ func (w *Worker) ensureAll(ctx context.Context) (created []string, err error) {
 	return append(created, more...), err
 }
 
-// errStarved is a store that is there but does not do, such as one that is full.
-var errStarved = errors.New("shared state: it does not answer or refuses, and every delivery is put back; see the log")
+// starvedError is a store that is there but does not do, such as one that is full.
+type starvedError struct{ err error }
+
+func (e *starvedError) Error() string {
+	return "what chunks come to cannot be stored, and they are put back: " + e.err.Error()
+}
+func (e *starvedError) Unwrap() error { return e.err }
 
 // hunger notices that store after store fails and nothing else happens.
 type hunger struct {
 	failed, others uint64 // deliveries at the last look
-	looks          int    // in a row that found only failures
+	looks          int    // that found failures, and nothing else since the first
+	last           time.Time
 }
 
-// look returns errStarved from the second look in a row on between which
-// deliveries were put back because of a store, and nothing else became of any.
-func (h *hunger) look(outcomes map[string]uint64) error {
+// hungerLasts is for how long a failure is believed after which nothing happens at
+// all: longer than a worker waits before it tries again, and than a try takes.
+const hungerLasts = 3 * storeDelayMost
+
+// look reports whether at two looks deliveries had been put back because of a store,
+// and nothing else has become of any since.
+func (h *hunger) look(outcomes map[string]uint64, now time.Time) bool {
 	failed, others := outcomes[storeUnavailable], uint64(0)
 	for _, n := range outcomes {
 		others += n
 	}
 	others -= failed
-	if failed > h.failed && others == h.others {
-		h.looks++
-	} else {
+	if others != h.others || now.Sub(h.last) > hungerLasts {
 		h.looks = 0
 	}
-	h.failed, h.others = failed, others
-	if h.looks < 2 {
-		return nil
+	if failed > h.failed && others == h.others {
+		h.looks, h.last = h.looks+1, now
 	}
-	return errStarved
+	h.failed, h.others = failed, others
+	return h.looks >= 2
+}
+
+func (w *Worker) starved() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return &starvedError{w.unstored}
 }
 
 // ensure creates what is missing, but for lanes, which are made when somebody

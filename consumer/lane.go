@@ -39,6 +39,7 @@ type lane struct {
 	punished uint64    // the turn whose refusals have been counted
 	refused  bool      // the gate let nothing of it through when it was asked last
 	blocked  time.Time // until when refusals say that asking is of no use
+	storing  storing
 	misses   int       // turns in a row that found nothing
 	quiet    time.Time // until when the look at the stream leaves it alone
 	used     time.Time

@@ -45,8 +45,9 @@ type lanes struct {
 	waiting  circle           // to enter the rotation
 	rotating int              // in ready, and having a turn
 	parked   parkedLanes
-	entering int           // of all lanes
-	closed   time.Time     // until when nobody has a turn
+	entering int       // of all lanes
+	closed   time.Time // until when nobody has a turn
+	storing  storing
 	changed  chan struct{} // has an element when ready, parked or closed changed
 }
 
@@ -271,8 +272,9 @@ func (s *lanes) freeSlots(n int) {
 	}
 }
 
-// putBack is told that a message goes back to the queue, and why.
-func (s *lanes) putBack(d delivery, outcome string, delay time.Duration) {
+// putBack is told that a message goes back to the queue, and why. contended says that
+// a store was not to blame, but the many who use it.
+func (s *lanes) putBack(d delivery, outcome string, delay time.Duration, contended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, now := d.lane, time.Now()
@@ -287,6 +289,11 @@ func (s *lanes) putBack(d delivery, outcome string, delay time.Duration) {
 	case "paused":
 		l.trusted.set(time.Time{})
 		s.server.set(time.Time{})
+	case storeUnavailable:
+		s.server.set(time.Time{})
+		if !contended {
+			s.cannotStore(l, now)
+		}
 	case "circuit_open":
 		s.closed = now.Add(min(delay, closedMost))
 		fallthrough

@@ -37,8 +37,6 @@ type verdict struct {
 const storeUnavailable = "store_unavailable"
 
 const (
-	// storeDelay is for a store that does not answer.
-	storeDelay = 2 * time.Second
 	// authDelay is for a server that answers nobody. The circuit opens at the
 	// same time and has the say from then on.
 	authDelay = 10 * time.Second

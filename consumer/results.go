@@ -134,7 +134,7 @@ func (r results) store(ctx context.Context, before stored, c extraction.Chunk, r
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, nats.ErrMaxPayload) && len(result.Excerpts) > 0:
+		case tooLarge(err) && len(result.Excerpts) > 0:
 			// The context of evidence may be missing; a fact may not.
 			result.Excerpts = nil
 			if body, err = wire.EncodeResult(result); err != nil {
@@ -142,9 +142,9 @@ func (r results) store(ctx context.Context, before stored, c extraction.Chunk, r
 			}
 			last = nats.ErrMaxPayload
 			continue
-		case errors.Is(err, nats.ErrMaxPayload):
+		case tooLarge(err):
 			return &extraction.ProviderError{Kind: extraction.KindMalformed,
-				Detail: fmt.Sprintf("the result of %d bytes does not pass the NATS server's max_payload of %d", len(body), r.js.Conn().MaxPayload())}
+				Detail: fmt.Sprintf("the result of %d bytes is larger than max_payload of the NATS server (%d) or max_msg_size of stream %s", len(body), r.js.Conn().MaxPayload(), r.names.ResultStream())}
 		}
 		last = err
 		// Whether the server refused or only its answer got lost: look again.
@@ -159,4 +159,11 @@ func (r results) store(ctx context.Context, before stored, c extraction.Chunk, r
 		}
 	}
 	return &storeError{"store result", last}
+}
+
+// tooLarge reports whether a message is larger than the server or the stream takes.
+func tooLarge(err error) bool {
+	const maxMsgSize = 10054 // error code of JetStream
+	refused, ok := errors.AsType[*jetstream.APIError](err)
+	return errors.Is(err, nats.ErrMaxPayload) || ok && refused.ErrorCode == maxMsgSize
 }

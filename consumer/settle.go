@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
 // handler does the work that a message asks for, and names what came of it. A
@@ -92,6 +93,9 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 	switch v.action {
 	case settle:
 		ended.Done = true
+		if d.lane != nil && v.name == "extracted" {
+			w.chunks.stored(d.lane)
+		}
 		if err = w.ack(ctx, d); err == nil && d.again() {
 			w.attempts.forget(ctx, d, true, false)
 		}
@@ -107,8 +111,11 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 	default:
 		ended.PutBack = true
 		err = w.nak(ctx, d, v.delay)
+		if v.name == storeUnavailable {
+			w.notStored(cause)
+		}
 		if d.lane != nil {
-			w.chunks.putBack(d, v.name, v.delay)
+			w.chunks.putBack(d, v.name, v.delay, errors.Is(cause, resilience.ErrContended))
 		}
 		w.tell(ctx, level(v), d, "put back", "outcome", v.name, "delay", v.delay, "attempts", failed, "error", cause)
 		if v.name == storeUnavailable {
@@ -157,6 +164,9 @@ func (w *Worker) setAside(ctx context.Context, d delivery, letter wire.DeadLette
 		return err
 	}
 	stop()
+	if d.lane != nil {
+		w.chunks.stored(d.lane)
+	}
 	w.count("dead_" + letter.Kind)
 	w.tell(ctx, slog.LevelWarn, d, "set aside", "kind", letter.Kind, "attempts", letter.Attempts, "deliveries", letter.Deliveries, "error", letter.Error)
 	if err := w.ack(ctx, d); err != nil {

@@ -63,7 +63,7 @@ func TestWorkerWhoseStoresRefuseIsNotReady(t *testing.T) {
 	require.Eventually(t, func() bool { return r.Status().Ready() }, patience, tick)
 	w.sendMany(2)
 	require.Eventually(t, func() bool { return !r.Status().Ready() }, patience, tick)
-	require.Contains(t, r.Status().Problem, "shared state")
+	require.Contains(t, r.Status().Problem, "cannot be stored, and they are put back: kvcache: store unavailable: maximum bytes exceeded")
 	full.Store(false)
 	w.settled()
 	require.Eventually(t, func() bool { return r.Status().Ready() }, patience, tick)

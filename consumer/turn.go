@@ -86,11 +86,16 @@ func quietFor(misses int, ackWait time.Duration) time.Duration {
 // entering. If it is none, the lane has been put where it will be heard of
 // again.
 func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
-	if l.nobodys {
-		return n, nil
-	}
 	now := time.Now()
 	s.mu.Lock()
+	if n = s.storable(l, n, now); n == 0 {
+		s.mu.Unlock()
+		return 0, errWaits
+	}
+	if l.nobodys {
+		s.mu.Unlock()
+		return n, nil
+	}
 	if wait := l.blocked.Sub(now); wait > 0 {
 		s.park(l, wait+s.spread(l), true)
 		s.mu.Unlock()
@@ -134,6 +139,9 @@ func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
 			s.park(l, gatePoll+s.spread(l), true)
 			return 0, errWaits
 		}
+	}
+	if n = s.storable(l, n, time.Now()); n == 0 { // somebody else was first
+		return 0, errWaits
 	}
 	l.entering += n
 	s.entering += n

@@ -50,6 +50,7 @@ type Worker struct {
 	outcomes map[string]uint64
 	progress time.Time // last settlement or answered pull
 	problem  string
+	unstored error // why a store failed last
 }
 
 // New returns a worker. js, the extractor and the store of attempts stay the
@@ -210,6 +211,13 @@ func (w *Worker) progressed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.progress = w.cfg.Clock()
+}
+
+// notStored remembers why a store failed.
+func (w *Worker) notStored(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unstored = err
 }
 
 func (w *Worker) setProblem(err error) {

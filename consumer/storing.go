@@ -1,0 +1,83 @@
+package consumer
+
+import "time"
+
+const (
+	// storeDelay is for a store that does not answer or refuses, and doubles with
+	// every failure in a row up to storeDelayMost.
+	storeDelay     = 2 * time.Second
+	storeDelayMost = time.Minute
+	// storeBehind is how much longer the tenant waits than the worker, so that others
+	// come first: theirs may go well.
+	storeBehind = time.Second
+	// storePoll is how often a worker with a chunk in hand that shows whether it can
+	// store again looks if it may go on.
+	storePoll = 250 * time.Millisecond
+)
+
+// storing is how it goes to store what becomes of chunks: a result, a dead letter,
+// the count of an attempt. What cannot be stored was paid for in vain, and its chunk
+// will be asked about again. So nothing more is begun until the wait is over, and
+// then one chunk at a time until something could be stored.
+type storing struct {
+	failed int       // in a row
+	until  time.Time // nothing is begun before
+}
+
+// fails notes a failure. One of a chunk that was begun before the last says nothing
+// new.
+func (s *storing) fails(now time.Time) {
+	if now.Before(s.until) {
+		return
+	}
+	s.until = now.Add(min(storeDelay<<min(s.failed, 10), storeDelayMost))
+	s.failed++
+}
+
+// cannotStore hears that what became of a chunk of the lane could not be stored.
+// Called with the lock held.
+func (s *lanes) cannotStore(l *lane, now time.Time) {
+	s.storing.fails(now)
+	s.closed = s.storing.until
+	l.storing.fails(now.Add(storeBehind))
+}
+
+// stored hears that what became of a chunk of the lane is stored. The lane counts for
+// itself, too: the rights of a worker may not reach as far as all tenants.
+func (s *lanes) stored(l *lane) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.storing = storing{}
+	if s.storing.failed > 0 {
+		s.storing, s.closed = storing{}, time.Time{}
+		s.signal()
+	}
+}
+
+// storable is how many of n chunks of the lane may be begun as far as storing them
+// goes. If it is none, the lane has been put where it will be heard of again. Called
+// with the lock held.
+func (s *lanes) storable(l *lane, n int, now time.Time) int {
+	shut := func(until time.Time) int {
+		s.closed = until
+		s.enqueue(l)
+		return 0
+	}
+	rest := func(d time.Duration) int {
+		s.park(l, d, true)
+		return 0
+	}
+	switch {
+	case now.Before(s.storing.until):
+		return shut(s.storing.until)
+	case s.storing.failed > 0 && (s.inHand.Load() > 0 || s.entering > 0):
+		return shut(now.Add(storePoll))
+	case now.Before(l.storing.until):
+		return rest(l.storing.until.Sub(now))
+	case l.storing.failed > 0 && (l.held > 0 || l.entering > 0):
+		return rest(storePoll)
+	case s.storing.failed > 0 || l.storing.failed > 0:
+		return 1
+	}
+	return n
+}
