@@ -37,6 +37,7 @@ func (h healer) poke() {
 func (w *Worker) keepHealthy(ctx context.Context) {
 	complained := ""
 	var starved hunger
+	var refused refusals
 	for {
 		timer := time.NewTimer(time.Duration(float64(healEvery) * (0.8 + 0.4*w.cfg.Rand())))
 		select {
@@ -49,12 +50,23 @@ func (w *Worker) keepHealthy(ctx context.Context) {
 			return
 		}
 		if w.js.Conn().IsConnected() {
-			created, err := w.ensureAll(ctx)
+			missing, regained := refused.look(ctx, w)
+			var created []string
+			var err error
+			if !refused.mute { // else nothing would be answered
+				created, err = w.ensureAll(ctx)
+			}
 			if hungry := starved.look(w.Status().Outcomes, time.Now()); hungry && err == nil {
 				err = w.starved()
 			}
 			for _, object := range created {
 				w.log.Warn("was missing and has been created again", "object", object)
+			}
+			if missing != nil {
+				err = missing
+			}
+			if regained {
+				w.chunks.hope()
 			}
 			w.setProblem(err)
 			switch {

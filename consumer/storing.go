@@ -54,6 +54,17 @@ func (s *lanes) stored(l *lane) {
 	}
 }
 
+// hope forgets all failures: their reason is gone.
+func (s *lanes) hope() {
+	s.mu.Lock()
+	s.storing = storing{}
+	for _, l := range s.all {
+		l.storing = storing{}
+	}
+	s.mu.Unlock()
+	s.recheck()
+}
+
 // storable is how many of n chunks of the lane may be begun as far as storing them
 // goes. If it is none, the lane has been put where it will be heard of again. Called
 // with the lock held.

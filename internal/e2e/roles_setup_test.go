@@ -21,6 +21,8 @@ type guarded struct {
 	url string // without a user
 	srv *server.Server
 	log *violations
+
+	config string // file
 }
 
 // accountOf is the configuration that docs/security.md tells people to copy.
@@ -60,7 +62,7 @@ func guard(t *testing.T, change func(account string) string) *guarded {
 	options.NoSigs = true
 	srv, err := server.NewServer(options)
 	require.NoError(t, err)
-	g := &guarded{t: t, srv: srv, log: &violations{}}
+	g := &guarded{t: t, srv: srv, log: &violations{}, config: config}
 	srv.SetLoggerV2(g.log, false, false, false)
 	srv.Start()
 	t.Cleanup(func() {

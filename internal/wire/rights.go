@@ -27,28 +27,75 @@ const nowhere = "WEIR_NOWHERE"
 // tenant, and a key in every bucket, that nobody uses. A right that is not missing may
 // still be too narrow: that a worker may pull for one tenant says nothing of another.
 func MissingRights(ctx context.Context, js jetstream.JetStream, n Names, probe string) ([]string, error) {
-	var missing []string
-	needed := n.RightsOf(RoleWorker)
-	for _, subject := range needed.Subscribe {
-		if subject == RoleWorker.InboxPrefix()+".>" {
-			continue // whatever the inbox is: without it there is no answer to anything
-		}
-		allowed, err := maySubscribe(ctx, js.Conn(), subject)
-		if err != nil {
-			return nil, err
-		}
-		if !allowed {
-			missing = append(missing, "subscribe to "+subject)
-		}
+	missing, err := LostSubscriptions(ctx, js.Conn(), n)
+	if err != nil {
+		return nil, err
 	}
-	subjects := slices.DeleteFunc(needed.Publish, spared)
 	absent, err := n.absent(ctx, js)
 	if err != nil {
 		return nil, err
 	}
+	subjects := slices.DeleteFunc(n.rightsToWork().Publish, spared)
 	for _, stream := range absent {
 		subjects = append(subjects, jetstream.DefaultAPIPrefix+"STREAM.CREATE."+stream)
 	}
+	unasked, err := refused(ctx, js, subjects, probe)
+	return append(missing, unasked...), err
+}
+
+// LostRights is [MissingRights] for a worker that runs: what it has to publish to and
+// may not, of the shared state only if it has stores there. Without an inbox, see
+// [OfInbox], everything would seem to be missing.
+func LostRights(ctx context.Context, js jetstream.JetStream, n Names, probe string, stores bool) ([]string, error) {
+	subjects := slices.DeleteFunc(n.rightsToWork().Publish, func(subject string) bool {
+		ofStore := slices.ContainsFunc(n.stateBuckets(), func(bucket string) bool {
+			return strings.Contains(subject, "_"+bucket) || strings.Contains(subject, "."+bucket)
+		})
+		return spared(subject) || ofStore && !stores
+	})
+	return refused(ctx, js, subjects, probe)
+}
+
+// LostSubscriptions returns what the connection of a worker may not subscribe to, as
+// "subscribe to SUBJECT". Its own inbox is the first.
+func LostSubscriptions(ctx context.Context, nc *nats.Conn, n Names) ([]string, error) {
+	var lost []string
+	heard, err := maySubscribe(ctx, nc, nc.NewInbox())
+	if err != nil {
+		return nil, err
+	}
+	if !heard {
+		lost = append(lost, inboxRight(nc))
+	}
+	for _, subject := range n.rightsToWork().Subscribe {
+		if subject == RoleWorker.InboxPrefix()+".>" {
+			continue
+		}
+		allowed, err := maySubscribe(ctx, nc, subject)
+		if err != nil {
+			return nil, err
+		}
+		if !allowed {
+			lost = append(lost, "subscribe to "+subject)
+		}
+	}
+	return lost, nil
+}
+
+// OfInbox reports whether a right of those that [LostSubscriptions] returns is that to
+// have answers.
+func OfInbox(nc *nats.Conn, right string) bool { return right == inboxRight(nc) }
+
+func inboxRight(nc *nats.Conn) string {
+	prefix := nc.Opts.InboxPrefix
+	if prefix == "" {
+		prefix = strings.TrimSuffix(nats.InboxPrefix, ".")
+	}
+	return "subscribe to " + prefix + ".>"
+}
+
+// refused are those of the subjects that the connection may not publish to.
+func refused(ctx context.Context, js jetstream.JetStream, subjects []string, probe string) (missing []string, err error) {
 	allowed := make([]bool, len(subjects))
 	var wg sync.WaitGroup
 	for i, subject := range subjects {
@@ -64,6 +111,14 @@ func MissingRights(ctx context.Context, js jetstream.JetStream, n Names, probe s
 		}
 	}
 	return missing, nil
+}
+
+// rightsToWork are those of [RoleWorker] without which a worker does not work.
+func (n Names) rightsToWork() Rights {
+	r := rights{n: n}
+	r.worker()
+	r.subscribe(RoleWorker.InboxPrefix() + ".>")
+	return r.Rights
 }
 
 // spared are rights that a worker can do without: only worker check uses them, to
@@ -129,6 +184,7 @@ func mayAsk(ctx context.Context, nc *nats.Conn, m *nats.Msg) bool {
 }
 
 func maySubscribe(ctx context.Context, nc *nats.Conn, subject string) (bool, error) {
+	before := nc.LastError()
 	sub, err := nc.SubscribeSync(subject)
 	if err != nil {
 		return false, err
@@ -139,9 +195,10 @@ func maySubscribe(ctx context.Context, nc *nats.Conn, subject string) (bool, err
 	if err := nc.FlushWithContext(ctx); err != nil {
 		return false, err
 	}
-	// The refusal of a subscription comes before the answer to the flush.
+	// The refusal of a subscription comes before the answer to the flush. That of an
+	// earlier one says nothing.
 	last := nc.LastError()
-	return !errors.Is(last, nats.ErrPermissionViolation) || !strings.Contains(last.Error(), `"`+subject+`"`), nil
+	return errors.Is(before, nats.ErrPermissionViolation) && last == before || !errors.Is(last, nats.ErrPermissionViolation) || !strings.Contains(last.Error(), `"`+subject+`"`), nil
 }
 
 // Unanswered is err, or an [*AccessError] if the server said that the request is not
