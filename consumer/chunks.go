@@ -52,7 +52,7 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 	// time meanwhile.
 	result := wire.Result{
 		TenantID: tenant, DocumentID: c.DocumentID, ChunkID: c.ChunkID, Index: c.Index, Total: c.Total,
-		Title: c.Title, URI: c.URI,
+		Title: c.Title, URI: c.URI, ByteStart: c.ByteStart, ByteEnd: c.ByteEnd, Metadata: c.Metadata,
 		Extraction: x, Attempts: failed + 1,
 		StartedAt: started, FinishedAt: started.Add(took), Worker: w.cfg.WorkerName,
 	}

@@ -34,6 +34,9 @@ type Source struct {
 	Index      int       `json:"index"`
 	Model      string    `json:"model"`
 	Evidence   *Evidence `json:"evidence"` // offsets are in the chunk's text
+
+	ChunkStart int               `json:"chunk_start"`        // in the document's bytes: add the evidence's offsets
+	Metadata   map[string]string `json:"metadata,omitempty"` // the chunk's, such as its page
 }
 
 // GraphEntity is an entity with every place that speaks of it.
@@ -137,7 +140,7 @@ type mergedEntity struct {
 
 func (m *merger) add(part Part) {
 	source := func(e *Evidence) Source {
-		return Source{DocumentID: part.DocumentID, ChunkID: part.ChunkID, Index: part.Index, Model: part.Extraction.Model, Evidence: e}
+		return Source{DocumentID: part.DocumentID, ChunkID: part.ChunkID, Index: part.Index, Model: part.Extraction.Model, Evidence: e, ChunkStart: part.ByteStart, Metadata: part.Metadata}
 	}
 	for _, e := range part.Extraction.Entities {
 		have := m.entities[e.ID]

@@ -85,6 +85,18 @@ func TestMergeCountsAChunkOnce(t *testing.T) {
 	require.Equal(t, extraction.Merge(p), extraction.Merge(p, p, p))
 }
 
+// A fact is found again in its document: by the place of its chunk there, and by
+// what the chunk says of it.
+func TestMergeKeepsPlaces(t *testing.T) {
+	p := part("d", 3, "Ada met Bob.", related(drafted("Ada", "person", "", "Bob", "person", ""), "Ada", "met", "Bob", "Ada met Bob"))
+	p.ByteStart, p.Metadata = 9000, map[string]string{"page": "7"}
+	g := extraction.Merge(p)
+	for _, source := range []extraction.Source{g.Entities[0].Sources[0], g.Relationships[0].Sources[0]} {
+		require.Equal(t, 9000, source.ChunkStart)
+		require.Equal(t, p.Metadata, source.Metadata)
+	}
+}
+
 func TestMergeListsModelsOnce(t *testing.T) {
 	parts := []extraction.Part{part("a", 0, "x", extraction.Draft{}), part("b", 0, "x", extraction.Draft{}), part("c", 0, "x", extraction.Draft{})}
 	parts[0].Extraction.Model, parts[1].Extraction.Model, parts[2].Extraction.Model = "m/2", "m/1", "m/2"

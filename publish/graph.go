@@ -43,7 +43,8 @@ func (r *Reader) RunParts(ctx context.Context, run string, documents ...string) 
 		for _, result := range results {
 			if t.counts(result.value.Total) {
 				byIndex[result.value.Index] = extraction.Part{
-					DocumentID: id, ChunkID: result.value.ChunkID, Index: result.value.Index, Total: result.value.Total, Title: result.value.Title, Extraction: result.value.Extraction,
+					DocumentID: id, ChunkID: result.value.ChunkID, Index: result.value.Index, Total: result.value.Total, Title: result.value.Title,
+					ByteStart: result.value.ByteStart, Metadata: result.value.Metadata, Extraction: result.value.Extraction,
 				}
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/samplefiles"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
@@ -137,7 +138,7 @@ func publishesAFolder(t *testing.T) {
 	t.Logf("%d documents, %d chunks: dry run %v, publish %v, again %v", documents, chunks, dry.took, sent.took, again.took)
 }
 
-// Where a chunk of a PDF stands goes with it.
+// Where a chunk of a PDF stands goes with it, to the facts of the graph.
 func pagesGoWithChunks(t *testing.T) {
 	t.Helper()
 	url := natsServer(t)
@@ -153,7 +154,22 @@ func pagesGoWithChunks(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Ada met Charles.\n\nIn London.", chunk.Text)
 	require.Equal(t, "A Paper", chunk.Title)
-	require.Equal(t, map[string]string{"page": "1", "page_end": "3"}, chunk.Metadata)
+	pages := map[string]string{"page": "1", "page_end": "3"}
+	require.Equal(t, pages, chunk.Metadata)
+
+	worker(t, url, modelServer(t), "--rpm", "unlimited")
+	done = publisher(t, url, "publish", "--tenant", "acme", "--wait", path)
+	require.Equal(t, 0, done.code, done)
+	drawn := publisher(t, url, "graph", "--tenant", "acme", "--format", "json")
+	require.Equal(t, 0, drawn.code, drawn)
+	var graph struct {
+		Entities []struct{ Sources []extraction.Source }
+	}
+	require.NoError(t, json.Unmarshal([]byte(drawn.out), &graph))
+	require.NotEmpty(t, graph.Entities)
+	for _, e := range graph.Entities {
+		require.Equal(t, pages, e.Sources[0].Metadata)
+	}
 }
 
 func triesEveryFormat(t *testing.T) {

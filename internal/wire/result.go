@@ -20,6 +20,10 @@ type Result struct {
 	Total         int    `json:"total"`
 	Title         string `json:"title,omitempty"` // the chunk's
 	URI           string `json:"uri,omitempty"`
+	ByteStart     int    `json:"byte_start,omitempty"` // the chunk's range in the document
+	ByteEnd       int    `json:"byte_end,omitempty"`   // 0 if it was not given
+	// Metadata is the chunk's, such as the page that it begins on.
+	Metadata map[string]string `json:"metadata,omitempty"`
 
 	extraction.Extraction
 
