@@ -43,7 +43,7 @@ func render(t *testing.T, values string) (map[string]string, error) {
 
 const everything = `
 existingSecret: env
-secretFiles: {secretName: files, apiKey: key, natsCreds: creds, tlsCA: ca, tlsCert: crt, tlsKey: pem}
+secretFiles: {secretName: files, apiKey: key, token: page, natsCreds: creds, tlsCA: ca, tlsCert: crt, tlsKey: pem}
 preStopSleepSeconds: 5
 networkPolicy: {enabled: true, scrapeFrom: [{podSelector: {matchLabels: {app: prometheus}}}]}
 podMonitor: {enabled: true, labels: {release: p}}
@@ -128,6 +128,8 @@ func TestChartWithEverything(t *testing.T) {
 	require.Equal(t, "true", env["WEIR_STREAM"])
 	require.Equal(t, "unlimited", env["WEIR_RPM"])
 	require.Equal(t, "/etc/weirkeeper/secrets/key", env["OPENAI_API_KEY_FILE"])
+	require.Equal(t, "/etc/weirkeeper/secrets/page", env["WEIR_TOKEN_FILE"])
+	require.Equal(t, "1", env["WEIR_REPLICAS"])
 	require.Equal(t, "/etc/weirkeeper/secrets/creds", env["NATS_CREDS"])
 	require.Equal(t, "env", worker.EnvFrom[0].SecretRef.Name)
 }
@@ -153,7 +155,7 @@ func TestChartStopsAndProbesAsWorkersWant(t *testing.T) {
 func TestChartRefusesWrongValues(t *testing.T) {
 	for _, values := range []string{
 		"replicas: 3", "replicaCount: many", "image: {pullPolicy: Sometimes}", "drainTimeoutSeconds: 0",
-		"settings: {RPM: 60}", "settings: {listen: x}", "settings: {openai-api-key: sk-1}", "settings: {rpm: 0}",
+		"settings: {RPM: 60}", "settings: {listen: x}", "settings: {openai-api-key: sk-1}", "settings: {rpm: 0}", "settings: {replicas: 2}",
 		"keda: {targetUtilization: 2}", "keda: {prometheusAddress: prometheus}", "secretFiles: {apiKey: a/b}",
 	} {
 		_, err := render(t, values)

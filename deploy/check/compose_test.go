@@ -42,6 +42,8 @@ func TestCompose(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, time.Duration(*worker.StopGracePeriod), drain)
 	require.True(t, strings.HasSuffix(*worker.Environment["WEIR_LISTEN"], ":9464"))
+	require.Equal(t, "3", *worker.Environment["WEIR_REPLICAS"], "as many as there are NATS servers")
+	require.Contains(t, worker.Environment, "WEIR_TOKEN", "else nobody sees the page")
 	for _, config := range project.Configs {
 		_, err := os.Stat(config.File)
 		require.NoError(t, err)

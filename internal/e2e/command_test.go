@@ -243,6 +243,7 @@ func TestHelpNamesEveryFlagOfTheContract(t *testing.T) {
 		version := command{program: program, args: []string{"version"}}.run(t)
 		require.Equal(t, 0, version.code)
 		require.Contains(t, version.out, "go1.")
+		require.Contains(t, version.out, "github.com/weirkeeper/weirkeeper")
 	}
 }
 
