@@ -138,7 +138,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 			return err
 		}
 	}
-	stopListening, listening, err := c.listen(monitor.config(measured.Handler(), page.handler, c.Pprof), logger)
+	stopListening, listening, err := c.listen(monitor.config(measured.Handler(), page.handler, c.Pprof), token != nil, logger)
 	if err != nil {
 		return err
 	}
@@ -235,8 +235,8 @@ func embeddedPort(natsURL string) (int, error) {
 }
 
 // listen starts the HTTP server. That the default address is taken, by another
-// worker on this machine, is no reason not to work.
-func (c *runCommand) listen(answers health.Config, logger *slog.Logger) (stop func(), listening bool, err error) {
+// worker on this machine, is no reason not to work. token says that the page has one.
+func (c *runCommand) listen(answers health.Config, token bool, logger *slog.Logger) (stop func(), listening bool, err error) {
 	address := c.address()
 	if address == "" {
 		return func() {}, false, nil
@@ -245,8 +245,12 @@ func (c *runCommand) listen(answers health.Config, logger *slog.Logger) (stop fu
 	switch {
 	case err == nil:
 		logger.Info("listening", "address", server.Address())
-		if !health.Loopback(server.Address()) {
-			logger.Warn("whoever can reach this address can see how the worker is, without a password: let only those through who may", "address", server.Address())
+		switch {
+		case health.Loopback(server.Address()):
+		case token:
+			logger.Info("the status page asks whoever comes from elsewhere for the token, on a connection that is not encrypted; /healthz, /readyz, /metrics and /snapshot ask nobody", "address", server.Address())
+		default:
+			logger.Warn("whoever can reach this address can read /healthz, /readyz, /metrics and /snapshot without a password: let only those through who may. The status page is closed there: it needs --token-file", "address", server.Address())
 		}
 		return server.Close, true, nil
 	case c.Listen == nil:

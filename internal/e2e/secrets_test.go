@@ -119,17 +119,23 @@ func TestSecretsAreNowhere(t *testing.T) {
 }
 
 // The HTTP endpoint is for this machine unless somebody says otherwise, and then the
-// log warns.
+// log warns of what everybody can see, unless a token is asked for.
 func TestListensOnThisMachineUnlessToldOtherwise(t *testing.T) {
 	t.Parallel()
 	url := natsServer(t)
 	_, port, err := net.SplitHostPort(freeAddress(t))
 	require.NoError(t, err)
-	for listen, warns := range map[string]bool{":" + port: false, "0.0.0.0:0": true} {
-		w := command{program: "worker", args: []string{"run", "--provider", "offline", "--listen", listen}, env: []string{"NATS_URL=" + url}}.start(t)
+	for _, c := range []struct {
+		listen, token string
+		warns         bool
+	}{{":" + port, "", false}, {"0.0.0.0:0", "", true}, {"0.0.0.0:0", "0123456789abcdef", false}} {
+		listen, warns := c.listen, c.warns
+		w := command{program: "worker", args: []string{"run", "--provider", "offline", "--listen", listen}, env: []string{"NATS_URL=" + url, "WEIR_TOKEN=" + c.token}}.start(t)
 		eventually(t, "it works", func() bool { return strings.Contains(w.output.String(), "msg=working") })
 		require.Equal(t, 0, w.stop())
 		require.Equal(t, warns, strings.Contains(w.output.String(), "without a password"), w.output)
-		require.Equal(t, !warns, strings.Contains(w.output.String(), "msg=listening address=127.0.0.1:"+port))
+		require.Equal(t, listen != "0.0.0.0:0", strings.Contains(w.output.String(), "msg=listening address=127.0.0.1:"+port))
+		require.Equal(t, c.token != "", strings.Contains(w.output.String(), "asks whoever comes from elsewhere for the token"))
+		require.NotContains(t, w.output.String(), "0123456789abcdef")
 	}
 }
