@@ -1,6 +1,7 @@
 package resilience
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -277,6 +278,7 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 			}
 			return todo, nil
 		}
+		answered(ctx)
 		if n > 0 { // the first time the other client has probably finished
 			pause := time.Millisecond << min(n, 5)
 			if err := sleepContext(ctx, mathrand.N(pause)); err != nil {
@@ -294,9 +296,13 @@ func (b *Breaker) swap(ctx context.Context, p plan) (bool, error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		var cancel context.CancelFunc
-		ctx, cancel = lasting(ctx)
+		lasting, cancel := lasting(ctx)
 		defer cancel()
+		swapped, err := b.store.Swap(lasting, p.changes)
+		if silence := silent(lasting); err != nil && silence != nil {
+			return false, cmp.Or(ctx.Err(), silence)
+		}
+		return swapped, err
 	}
 	return b.store.Swap(ctx, p.changes)
 }

@@ -126,6 +126,9 @@ func (e *StoreError) RetryDelay() (time.Duration, bool) { return 0, false }
 // storeError tells a store that failed from a caller that has gone away. Some stores
 // answer the latter with the cause of its context.
 func storeError(ctx context.Context, op string, err error) error {
+	if silence := silent(ctx); silence != nil {
+		return &StoreError{Op: op, Err: silence}
+	}
 	if gone := ctx.Err(); gone != nil && (errors.Is(err, gone) || errors.Is(err, context.Cause(ctx))) {
 		return gone
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/weirkeeper/weirkeeper/kvcache"
 )
 
 // GuardConfig says what a [Guard] is made of. Every part may be left out.
@@ -85,9 +87,8 @@ type Call struct {
 // nothing in the answer: it is logged.
 //
 // How the call ended is recorded whether or not ctx ends meanwhile, and each thing
-// once. That takes as long as the store takes, and at most 2 s in all: so much later
-// comes an answer if the store has died during the call. A cool-down after an attempt
-// may take as long again.
+// once. That takes as long as the store takes; if it has died during the call the
+// answer comes 2 s later, or 4 s if the call's error also asks for a cool-down.
 //
 // When ctx is cancelled the call says nothing about the server. A panic of fn
 // passes through, and neither does it.
@@ -125,6 +126,8 @@ type guarded struct {
 	grant     Grant
 	used      int64
 	called    bool // fn has been
+	left      bool // the caller had gone when fn returned
+	silent    bool // the limiter's store was, when it was told of a cool-down
 }
 
 // enter asks the breaker, then the limiter.
@@ -164,12 +167,15 @@ func (c *guarded) run(ctx context.Context) error {
 func (c *guarded) attempt(ctx context.Context) error {
 	c.called = true
 	used, err := c.fn(ctx)
+	c.left = errors.Is(ctx.Err(), context.Canceled)
 	c.used += max(0, used)
-	if err != nil && c.guard.limiter != nil {
+	if err != nil && c.guard.limiter != nil && !c.silent {
 		if class := c.guard.classify(err); class.Cool {
 			ctx, cancel := c.guard.recording(ctx)
 			defer cancel()
-			c.note("cool", c.guard.limiter.Cool(ctx, c.call.Tenant, class.RetryAfter))
+			err := c.guard.limiter.Cool(ctx, c.call.Tenant, class.RetryAfter)
+			c.silent = errors.Is(err, kvcache.ErrUnavailable)
+			c.note("cool", err)
 		}
 	}
 	return err
@@ -180,7 +186,7 @@ func (c *guarded) verdict(ctx context.Context, err error) Class {
 	switch {
 	case err == nil:
 		return Class{Outcome: Success}
-	case !c.called, errors.Is(ctx.Err(), context.Canceled):
+	case !c.called, c.left, errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled): // the last: between attempts
 		return Class{Outcome: Neutral}
 	}
 	if exhausted, ok := err.(*RetryExhausted); ok {
@@ -193,7 +199,7 @@ func (c *guarded) verdict(ctx context.Context, err error) Class {
 // been called. It takes what it needs of a guarded, which most often needs no
 // goroutine and then lives on its caller's stack.
 func keepLease(ctx context.Context, permit Permit, call Call, logger *slog.Logger) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // fn may go on when its caller has left
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,6 +37,8 @@ func TestOutcomeIsRecordedWhoeverLeaves(t *testing.T) {
 		{"trip by a probe", probing, errKey},
 		{"cool-down", failed, errSlow},
 		{"cool-down of a probe", probing, errSlow},
+		{"failure with a cool-down", failed, errBusy},
+		{"the same of a probe", probing, errBusy},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			// after makes the call whose caller leaves during that operation, and says
@@ -129,6 +132,112 @@ func TestAnswerIsAtMostTwoSecondsLate(t *testing.T) {
 	})
 }
 
+// A store that answers late, but answers, is told of every failure of a crowd.
+func TestACrowdOfFailuresIsCounted(t *testing.T) {
+	const crowd = 16
+	synctest.Test(t, func(t *testing.T) {
+		cfg := resilience.DefaultBreakerConfig()
+		cfg.Cache, cfg.FailureThreshold = &lateStore{kvcache.NewMemory()}, crowd+1
+		b, err := resilience.NewBreaker(cfg)
+		require.NoError(t, err)
+		g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Classify: classify})
+		require.NoError(t, err)
+		var all sync.WaitGroup
+		for range crowd {
+			all.Go(func() {
+				_ = g.Do(t.Context(), aCall, func(context.Context) (int64, error) { return 0, errDown })
+			})
+		}
+		all.Wait()
+		s, err := b.Snapshot(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, crowd, s.Failures)
+	})
+}
+
+// lateStore takes 100 ms for every answer.
+type lateStore struct{ *kvcache.Memory }
+
+func (s *lateStore) late(ctx context.Context) error {
+	select {
+	case <-time.After(100 * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", kvcache.ErrUnavailable, context.Cause(ctx))
+	}
+}
+
+func (s *lateStore) Load(ctx context.Context, entries []kvcache.Entry) error {
+	if err := s.late(ctx); err != nil {
+		return err
+	}
+	return s.Memory.Load(ctx, entries)
+}
+
+func (s *lateStore) Swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
+	if err := s.late(ctx); err != nil {
+		return false, err
+	}
+	return s.Memory.Swap(ctx, changes)
+}
+
+// A prober whose caller has left, and which goes on none the less, keeps its probe.
+func TestAProberKeepsItsProbeWhenItsCallerLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := resilience.DefaultBreakerConfig()
+		b, err := resilience.NewBreaker(cfg)
+		require.NoError(t, err)
+		p, _, err := b.Allow(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, p.Trip(t.Context(), "key"))
+		time.Sleep(cfg.RecoveryTimeout)
+		g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Classify: classify})
+		require.NoError(t, err)
+
+		ctx, leave := context.WithCancel(t.Context())
+		var probing sync.WaitGroup
+		probing.Go(func() {
+			_ = g.Do(ctx, aCall, func(context.Context) (int64, error) { // does not listen
+				time.Sleep(5 * cfg.RecoveryTimeout)
+				return 0, errDown
+			})
+		})
+		synctest.Wait()
+		leave()
+		for range 4 {
+			time.Sleep(cfg.RecoveryTimeout)
+			_, ok, err := b.Allow(t.Context())
+			require.NoError(t, err)
+			require.False(t, ok, "another probe beside the one that lives")
+		}
+		probing.Wait()
+	})
+}
+
+// A store that dies when a probe is taken is said to be what failed, since the caller
+// has no deadline.
+func TestAllowSaysThatTheStoreIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &silentStore{Memory: kvcache.NewMemory()}
+		cfg := resilience.DefaultBreakerConfig()
+		cfg.Cache = store
+		b, err := resilience.NewBreaker(cfg)
+		require.NoError(t, err)
+		p, _, err := b.Allow(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, p.Trip(t.Context(), "key"))
+		time.Sleep(cfg.RecoveryTimeout)
+		store.silentSwaps = true
+		_, ok, err := b.Allow(t.Context())
+		require.False(t, ok)
+		var failed *resilience.StoreError
+		require.ErrorAs(t, err, &failed)
+		require.ErrorIs(t, err, kvcache.ErrUnavailable)
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, context.Canceled)
+	})
+}
+
 // Who leaves while the store that should give a probe has died is kept 2 s.
 func TestAllowIsAtMostTwoSecondsLateIfTheStoreDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -147,7 +256,7 @@ func TestAllowIsAtMostTwoSecondsLateIfTheStoreDies(t *testing.T) {
 		time.AfterFunc(time.Millisecond, func() { leave(errors.New("SIGTERM")) })
 		start := time.Now()
 		_, ok, err := b.Allow(ctx)
-		require.Error(t, err)
+		require.Same(t, context.Canceled, err)
 		require.False(t, ok)
 		require.Equal(t, 2*time.Second, time.Since(start))
 	})

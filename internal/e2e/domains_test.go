@@ -173,21 +173,24 @@ func TestR36TheModelClassifiesWithinTheLimit(t *testing.T) {
 func TestR36AModelThatDoesNotClassify(t *testing.T) {
 	fleetTest(t)
 	for reason, does := range map[string]modelserver.Behaviour{
-		"did not answer within 300ms":          {Hang: true},
+		"did not answer within 1s":             {Hang: true},
 		"failed: model call failed: malformed": {}, // a graph, as for any other question
 		"failed: exhausted 0 retries":          modelserver.Fails(503, "", "", "overloaded"),
 		`answered "sports"`:                    modelserver.Writes(`{"domain":"sports","confidence":0.9}`),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			url, model := natsServer(t), modelServer(t)
+			url, model, patience := natsServer(t), modelServer(t), "15s"
+			if does.Hang {
+				patience = "1s"
+			}
 			model.Decide(func(r modelserver.Request) modelserver.Behaviour {
 				if r.Schema == "document_domain" {
 					return does
 				}
 				return modelserver.Behaviour{}
 			})
-			worker(t, url, model, "--classify", "model", "--classify-timeout", "300ms", "--max-retries", "0")
+			worker(t, url, model, "--classify", "model", "--classify-timeout", patience, "--max-retries", "0")
 			published := publisher(t, url, "publish", "--tenant", "acme", "--wait", "--timeout", "20s", writeFile(t, "a.txt", letter))
 			require.Equal(t, 0, published.code, published)
 			results := connect(t, url).read()
