@@ -66,6 +66,21 @@ func (b *Breaker) Reset(ctx context.Context) error {
 	return err
 }
 
+// Forget removes all that is stored of the circuit, which is closed then, as one that
+// was never used: for a circuit that nobody uses any more.
+func (b *Breaker) Forget(ctx context.Context) error {
+	_, err := b.change(ctx, "breaker forget", func(c circuit) plan {
+		p := c.transition(Closed)
+		p.changes[atState].Delete = true
+		return p
+	})
+	return err
+}
+
+// HoldForced reports whether a stored property hold keeps its circuit open until
+// somebody resets it.
+func HoldForced(hold string) bool { return hold == holdForced }
+
 // Force opens the circuit until somebody resets it: no time passes, no probe is
 // made.
 func (b *Breaker) Force(ctx context.Context, reason string) error {
@@ -129,10 +144,15 @@ func StoredCircuits(prefix string, keys []string) []StoredCircuit {
 	probes := map[string]int{}
 	for _, key := range keys {
 		key, ours := strings.CutPrefix(key, prefix)
-		name, n, known := circuitOf(key)
-		if ours && known {
-			probes[name] = max(probes[name], n)
+		name, property, known := CircuitKey(key)
+		if !ours || !known {
+			continue
 		}
+		n := 0
+		if digits, is := strings.CutPrefix(property, "probe."); is {
+			n, _ = strconv.Atoi(digits) // it is a number, else the key is no circuit's
+		}
+		probes[name] = max(probes[name], n+1)
 	}
 	circuits := make([]StoredCircuit, 0, len(probes))
 	for name, n := range probes {
@@ -142,24 +162,24 @@ func StoredCircuits(prefix string, keys []string) []StoredCircuit {
 	return circuits
 }
 
-// circuitOf takes a key apart: whose it is, and how many probes that circuit has
-// at least.
-func circuitOf(key string) (name string, probes int, ok bool) {
-	name, field, found := cutLast(key)
+// CircuitKey takes a key apart, without its prefix: whose it is, and which property,
+// such as state or probe.0. ok is false for a key of no circuit.
+func CircuitKey(key string) (circuit, property string, ok bool) {
+	name, property, found := cutLast(key)
 	if !found {
-		return "", 0, false
+		return "", "", false
 	}
 	for _, own := range circuitKeys("", 0) {
-		if own.Key == "."+field {
-			return name, 1, name != ""
+		if own.Key == "."+property {
+			return name, property, name != ""
 		}
 	}
-	n, err := strconv.Atoi(field)
+	n, err := strconv.Atoi(property)
 	name, word, _ := cutLast(name)
 	if err != nil || n < 0 || n >= maxProbes || word != "probe" {
-		return "", 0, false
+		return "", "", false
 	}
-	return name, n + 1, name != ""
+	return name, "probe." + property, name != ""
 }
 
 func cutLast(key string) (before, after string, found bool) {

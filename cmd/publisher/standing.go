@@ -21,6 +21,7 @@ type standing struct {
 	UsedTokens *int64              `json:"used_tokens"`
 	WaitUntil  *time.Time          `json:"wait_until"`
 	WaitReason overview.WaitReason `json:"wait_reason"`
+	Circuit    *overview.Circuit   `json:"circuit,omitempty"` // that keeps it waiting
 
 	at     time.Time
 	detail string // of a pause or an open circuit
@@ -68,8 +69,8 @@ func newStanding(f overview.Fleet) *standing {
 		}
 	case overview.Open:
 		for _, c := range f.Circuits {
-			if c.State == "open" && c.Reason != "" {
-				s.detail = c.Reason
+			if c.State == "open" {
+				s.Circuit, s.detail = &c, c.Reason
 				break
 			}
 		}
@@ -92,6 +93,11 @@ func (s *standing) words(waiting bool) string {
 		}
 	case overview.Open:
 		text = "no calls: the circuit of the model server is open"
+		if s.Circuit != nil {
+			if ends := s.Circuit.Ends(s.at); ends != "" {
+				text += ", " + ends
+			}
+		}
 	case overview.Cooling:
 		text = "throttled: the model server has asked for less, next call " + s.in()
 	case overview.Limit:

@@ -92,12 +92,12 @@ func TestStandingInWords(t *testing.T) {
 		{overview.Tenant{RPM: 60, TPM: 1000, WindowMS: 5000, Used: n(60), UsedTokens: n(300), WaitReason: overview.Limit, WaitUntil: in(3 * time.Second)},
 			"throttled: 60 of 60 calls and 300 of 1000 tokens per 5s are used, next call in 3s"},
 		{overview.Tenant{WaitReason: overview.Cooling, WaitUntil: in(time.Minute)}, "throttled: the model server has asked for less, next call in 1m0s"},
-		{overview.Tenant{WaitReason: overview.Open}, "no calls: the circuit of the model server is open (502)"},
+		{overview.Tenant{WaitReason: overview.Open}, "no calls: the circuit of the model server is open, until it is reset (502)"},
 		{overview.Tenant{Tenant: "acme", WaitReason: overview.Paused, WaitUntil: in(time.Hour)}, `paused until 2026-01-02T04:04:05Z ("\x1bdear")`},
 	} {
 		s := newStanding(overview.Fleet{
 			At: watchBegun, Tenants: []overview.Tenant{c.tenant}, Workers: []overview.Worker{{State: "consuming"}, {State: "stopped"}},
-			Circuits: []overview.Circuit{{Name: "default", State: "open", Reason: "502"}},
+			Circuits: []overview.Circuit{{Name: "default", State: "open", Forced: true, Reason: "502"}},
 			Pauses:   []overview.Pause{{Tenant: "acme", Until: in(time.Hour), Reason: "\x1bdear"}},
 		})
 		require.Equal(t, 1, s.Workers)

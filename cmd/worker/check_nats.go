@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -33,9 +32,6 @@ type checkup struct {
 	conn *nats.Conn // from the check nats on
 	js   jetstream.JetStream
 }
-
-// newProbe is a name that nobody else uses.
-func newProbe() string { return "check-" + strings.ToLower(rand.Text()[:12]) }
 
 // other is a second tenant.
 func (u *checkup) other() string { return u.probe + "-b" }

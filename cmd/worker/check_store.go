@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 )
@@ -66,7 +67,7 @@ func (u *checkup) proofIn(ctx context.Context, bucket string, beside ...string) 
 		defer cancel()
 		var problem error
 		if exists {
-			problem = errors.Join(opened[0].Erase(ctx, u.probe), opened[0].Erase(ctx, u.other()))
+			problem = errors.Join(opened[0].Erase(ctx, u.probe), opened[0].Erase(ctx, u.other()), u.eraseStale(ctx, bucket, opened[0], staleAfter))
 		} else {
 			problem = u.removeBucket(ctx, bucket)
 		}
@@ -83,6 +84,30 @@ func (u *checkup) proofIn(ctx context.Context, bucket string, beside ...string) 
 		return proof{}, err
 	}
 	return proof{place, opened[0], opened[1], clean}, nil
+}
+
+// staleAfter is how old the traces of a check are that has ended for certain.
+const staleAfter = time.Hour
+
+// eraseStale removes what checks have left in the bucket that lost their connection
+// before they could tidy up.
+func (u *checkup) eraseStale(ctx context.Context, bucket string, cache *natskv.Cache, age time.Duration) error {
+	reading, err := follow.NewBucket(u.js, bucket).Look(ctx)
+	if err != nil {
+		return err
+	}
+	stale := map[string]bool{}
+	for _, got := range reading.Entries {
+		name, _, _ := strings.Cut(got.Key, ".") // a probe's is plain
+		if wire.IsProbe(name) && reading.Now.Sub(got.Created) >= age {
+			stale[name] = true
+		}
+	}
+	var problems []error
+	for name := range stale {
+		problems = append(problems, cache.Erase(ctx, name))
+	}
+	return errors.Join(problems...)
 }
 
 func (u *checkup) streamExists(ctx context.Context, name string) (bool, error) {

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 )
 
 func proving() *checkup {
-	return &checkup{flags: &checkCommand{}, logger: slog.New(slog.DiscardHandler), probe: newProbe()}
+	return &checkup{flags: &checkCommand{}, logger: slog.New(slog.DiscardHandler), probe: wire.NewProbe()}
 }
 
 // mixed takes all tenants for one.

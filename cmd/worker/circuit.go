@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/overview"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 	"github.com/weirkeeper/weirkeeper/resilience"
@@ -19,6 +20,8 @@ type circuitCommands struct {
 	Show  circuitShowCommand  `cmd:"" help:"Show one circuit."`
 	Reset circuitResetCommand `cmd:"" help:"Close a circuit and forget its failures."`
 	Open  circuitOpenCommand  `cmd:"" help:"Open a circuit until it is reset: no worker calls its model server."`
+
+	Forget circuitForgetCommand `cmd:"" help:"Remove all that is stored of a circuit that no worker uses any more."`
 }
 
 type circuitName struct {
@@ -49,6 +52,9 @@ func (c *circuitListCommand) Run(ctx context.Context, streams cli.Streams) error
 	defer book.close()
 	circuits := []resilience.Snapshot{}
 	for _, stored := range book.stored {
+		if wire.IsProbe(stored.Name) { // of worker check
+			continue
+		}
 		circuit, err := book.snapshot(ctx, stored.Name)
 		if err != nil {
 			return err
@@ -135,6 +141,32 @@ func (c *circuitOpenCommand) Run(ctx context.Context, streams cli.Streams) error
 	}
 	reason := wire.CleanError(c.Reason)
 	return book.change(ctx, streams, c.Name, c.JSON, func(b *resilience.Breaker) error { return b.Force(ctx, reason) })
+}
+
+type circuitForgetCommand struct {
+	circuitName   `embed:""`
+	operatorFlags `embed:""`
+}
+
+// Help is shown below the summary of the command.
+func (circuitForgetCommand) Help() string {
+	return `The circuit is no longer listed, and closed: should workers still use it, they go on calling, as after a reset.`
+}
+
+func (c *circuitForgetCommand) Run(ctx context.Context, streams cli.Streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	book, err := c.circuits(ctx, streams, false)
+	if err != nil {
+		return err
+	}
+	defer book.close()
+	if !book.knows(c.Name) {
+		fmt.Fprintf(streams.Err, "nothing is stored of circuit %s: there is nothing to forget\n", cli.Printable(c.Name))
+		return book.show(ctx, streams.Out, c.Name, c.JSON)
+	}
+	return book.change(ctx, streams, c.Name, c.JSON, func(b *resilience.Breaker) error { return b.Forget(ctx) })
 }
 
 // circuitBook is what the fleet has stored of its circuits.
@@ -240,8 +272,15 @@ func (b *circuitBook) show(ctx context.Context, out io.Writer, name string, asJS
 	if err != nil {
 		return err
 	}
+	seen, now, err := b.seen(ctx, name)
+	if err != nil {
+		return err
+	}
 	if asJSON {
-		return cli.WriteJSON(out, s)
+		return cli.WriteJSON(out, struct {
+			resilience.Snapshot
+			NextProbeAt *time.Time `json:"next_probe_at,omitempty"`
+		}{s, seen.NextProbeAt})
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "circuit\t%s\nstate\t%s\n", cli.Printable(s.Circuit), stateShown(s))
@@ -251,8 +290,26 @@ func (b *circuitBook) show(ctx context.Context, out io.Writer, name string, asJS
 	if s.Reason != "" {
 		fmt.Fprintf(table, "reason\t%s\n", cli.Printable(s.Reason))
 	}
+	if ends := seen.Ends(now); ends != "" {
+		fmt.Fprintf(table, "ends\t%s\n", ends)
+	}
 	fmt.Fprintf(table, "failures\t%d\nprobes\t%d\n", s.Failures, s.HalfOpenCalls)
 	return table.Flush()
+}
+
+// seen is the circuit as the views of the fleet have it, with when it lets a call
+// through again, and what time it is by the same clock.
+func (b *circuitBook) seen(ctx context.Context, name string) (overview.Circuit, time.Time, error) {
+	reading, _, err := b.session.read(ctx, b.session.names.CircuitBucket())
+	if err != nil {
+		return overview.Circuit{}, reading.Now, err
+	}
+	for _, c := range overview.Circuits(reading.Entries) {
+		if c.Name == name {
+			return c, reading.Now, nil
+		}
+	}
+	return overview.Circuit{}, reading.Now, nil
 }
 
 func stateShown(s resilience.Snapshot) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/natstest"
 	"github.com/weirkeeper/weirkeeper/internal/process"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
@@ -92,4 +93,24 @@ func TestDeletedStoresComeBack(t *testing.T) {
 		ready := (&monitor{worker: e.worker}).ready
 		require.Eventually(t, func() bool { return strings.Contains(strings.Join(ready(), " "), "max_age") }, patience, 10*time.Millisecond)
 	}
+}
+
+// What a check could not tidy up is removed by one that comes long after.
+func TestCheckRemovesWhatOthersHaveLeft(t *testing.T) {
+	js := natstest.JetStream(t)
+	cache, err := natskv.Open(t.Context(), js, "weir_circuit")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, cache.Close()) }()
+	for _, name := range []string{wire.NewProbe(), "default", "check-in"} {
+		require.NoError(t, cache.Set(t.Context(), name+".state", "open", 0))
+	}
+	u := &checkup{js: js}
+	require.NoError(t, u.eraseStale(t.Context(), "weir_circuit", cache, staleAfter))
+	keys, err := cache.Keys(t.Context())
+	require.NoError(t, err)
+	require.Len(t, keys, 3, "another check may be at work")
+	require.NoError(t, u.eraseStale(t.Context(), "weir_circuit", cache, 0))
+	keys, err = cache.Keys(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"check-in.state", "default.state"}, keys)
 }

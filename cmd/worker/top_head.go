@@ -22,7 +22,7 @@ func (v *topView) head() []screen.Line {
 	}
 	for _, c := range f.Circuits {
 		if c.State != string(resilience.Closed) {
-			lines = append(lines, screen.Line{Text: circuitShown(c), Style: screen.Alarm})
+			lines = append(lines, screen.Line{Text: circuitShown(c, f.At), Style: screen.Alarm})
 		}
 	}
 	if n := len(f.Circuits); n > 0 && len(lines) == 2 {
@@ -91,10 +91,13 @@ func workerStyle(w overview.Worker) screen.Style {
 	return screen.Plain
 }
 
-func circuitShown(c overview.Circuit) string {
+func circuitShown(c overview.Circuit, at time.Time) string {
 	text := fmt.Sprintf("circuit %s is %s", cli.Printable(c.Name), strings.ReplaceAll(c.State, "_", "-"))
 	if c.OpenedAt != nil {
 		text += " since " + c.OpenedAt.UTC().Format(time.RFC3339)
+	}
+	if ends := c.Ends(at); ends != "" {
+		text += ", " + ends
 	}
 	if c.HalfOpenCalls > 0 {
 		text += ", " + cli.Count(c.HalfOpenCalls, "probe") + " under way"

@@ -29,7 +29,7 @@ func topFleet() overview.Fleet {
 			{Worker: "host-1", State: "consuming", Slots: 8, InFlight: 3, StartedAt: topNow.Add(-time.Hour), Results: 7},
 			{Worker: "host-2", State: "waiting", Problem: "bucket weir_circuit is gone", Slots: 8},
 		},
-		Circuits: []overview.Circuit{{Name: "default", State: "open", OpenedAt: soonest(-time.Minute), Reason: "502 Bad Gateway"}},
+		Circuits: []overview.Circuit{{Name: "default", State: "open", OpenedAt: soonest(-time.Minute), NextProbeAt: soonest(42 * time.Second), Reason: "502 Bad Gateway"}},
 		Tenants: []overview.Tenant{
 			{Tenant: "acme", Waiting: 12_345, InFlight: 3, RPM: 60, WindowMS: 60_000, Used: counted[int64](60), WaitUntil: soonest(12 * time.Second), WaitReason: overview.Limit, Results: counted[uint64](7)},
 			{Tenant: hostileName, Waiting: 2, WaitReason: overview.Open},
@@ -61,7 +61,7 @@ func TestTopSaysHowTheFleetIs(t *testing.T) {
 	shown := texts(v.lines(132, 24))
 	for _, want := range []string{
 		"2 workers (1 consuming, 1 waiting), 3 of 16 slots", "waiting 12347, in flight 3", "results 7 (2.5/s)  dead 4",
-		"circuit default is open since 2026-01-02T03:03:05Z: 502 Bad Gateway",
+		"circuit default is open since 2026-01-02T03:03:05Z, next probe in 42s: 502 Bad Gateway",
 		"tenant globex is paused until 2026-01-02T04:04:05Z: too dear", "malformed 4 (60s ago)",
 		"60/60", "limit 12s", "12k", "1-3 of 3 tenants, by waiting",
 	} {

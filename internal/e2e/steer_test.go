@@ -75,6 +75,15 @@ func TestOperatorsOpenAndCloseTheCircuitOfAFleet(t *testing.T) {
 	require.Equal(t, 0, unknown.code)
 	require.Contains(t, unknown.errOut, "nothing is stored")
 	require.Len(t, steered[[]circuit](t, url, "circuit", "list"), 1)
+
+	require.Equal(t, "open", steered[circuit](t, url, "circuit", "open", "gpu <1>").State)
+	require.Regexp(t, `ends +until it is reset`, steer(t, url, "circuit", "show", "gpu <1>").out)
+	top := steer(t, url, "top", "--once")
+	require.Contains(t, top.out, "circuit gpu <1> is open")
+	require.Contains(t, top.out, "until it is reset")
+	require.Equal(t, "closed", steered[circuit](t, url, "circuit", "forget", "gpu <1>").State)
+	require.Contains(t, steer(t, url, "circuit", "forget", "gpu <1>").errOut, "nothing is stored")
+	require.Len(t, steered[[]circuit](t, url, "circuit", "list"), 1)
 }
 
 type tenantLimits struct {

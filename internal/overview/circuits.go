@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
+	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
@@ -23,29 +25,44 @@ func (r *Reader) lookAtCircuits(ctx context.Context) error {
 	if !reading.Fresh {
 		return nil
 	}
+	r.circuits = Circuits(reading.Entries)
+	r.circuits = r.circuits[:min(len(r.circuits), mostCircuits)]
+	return nil
+}
+
+// Circuits reads the bucket of the circuits, but for those of worker check, sorted by
+// name.
+func Circuits(entries []follow.Entry) []Circuit {
 	byName := map[string]*Circuit{}
-	for _, got := range reading.Entries {
-		name, field, _ := strings.Cut(got.Key, ".")
+	for _, got := range entries {
+		key, known := natskv.KeyOf(got.Key)
+		name, property, ours := resilience.CircuitKey(key)
+		if !known || !ours || wire.IsProbe(name) {
+			continue
+		}
 		c := byName[name]
 		if c == nil {
 			c = &Circuit{Name: name, State: string(resilience.Closed)}
 			byName[name] = c
 		}
-		c.set(field, string(got.Value))
+		c.set(property, got)
 	}
-	r.circuits = make([]Circuit, 0, len(byName))
+	circuits := make([]Circuit, 0, len(byName))
 	for _, c := range byName {
-		r.circuits = append(r.circuits, *c)
+		if c.State != string(resilience.Open) {
+			c.Forced, c.NextProbeAt = false, nil
+		}
+		circuits = append(circuits, *c)
 	}
-	slices.SortFunc(r.circuits, func(a, b Circuit) int { return strings.Compare(a.Name, b.Name) })
-	r.circuits = r.circuits[:min(len(r.circuits), mostCircuits)]
-	return nil
+	slices.SortFunc(circuits, func(a, b Circuit) int { return strings.Compare(a.Name, b.Name) })
+	return circuits
 }
 
 // set takes one property. What makes no sense is as if it were not there, which is
 // how the breaker reads it.
-func (c *Circuit) set(field, value string) {
-	switch field {
+func (c *Circuit) set(property string, stored follow.Entry) {
+	value := string(stored.Value)
+	switch property {
 	case "state":
 		switch s := resilience.State(value); s {
 		case resilience.Open, resilience.HalfOpen:
@@ -56,6 +73,11 @@ func (c *Circuit) set(field, value string) {
 			at := time.UnixMilli(int64(seconds * 1000)).UTC()
 			c.OpenedAt = &at
 		}
+	case "hold": // while it is there, no probe is let through
+		c.Forced = resilience.HoldForced(value)
+		if at, ends := natskv.Deadline(stored.Header, stored.Created); ends {
+			c.NextProbeAt = &at
+		}
 	case "reason":
 		c.Reason = wire.CleanError(value)
 	case "failures":
@@ -63,6 +85,20 @@ func (c *Circuit) set(field, value string) {
 	case "half_open_calls":
 		c.HalfOpenCalls, _ = strconv.Atoi(value)
 	}
+}
+
+// Ends says how an open circuit ends, as seen at a moment: "until it is reset", "next
+// probe in 42s", or "" if that is not known.
+func (c Circuit) Ends(at time.Time) string {
+	switch {
+	case c.Forced:
+		return "until it is reset"
+	case c.NextProbeAt == nil:
+		return ""
+	case c.NextProbeAt.After(at):
+		return "next probe in " + max(time.Second, c.NextProbeAt.Sub(at).Round(time.Second)).String()
+	}
+	return "next probe with the next call"
 }
 
 // open reports whether no worker may call its model: the circuit of each is open. Of

@@ -7,7 +7,7 @@ import "time"
 type Fleet struct {
 	At       time.Time `json:"at"`
 	Workers  []Worker  `json:"workers"`  // heard of within [wire.WorkersLife], by name
-	Circuits []Circuit `json:"circuits"` // that were ever anything but quiet, by name
+	Circuits []Circuit `json:"circuits"` // that were ever anything but quiet, by name; not those of worker check
 
 	// Tenants that have anything waiting, dead letters, limits, a pause, calls in
 	// the present window, or results as far as these are listed: at most
@@ -24,11 +24,15 @@ type Fleet struct {
 // Circuit is one circuit as it is stored.
 type Circuit struct {
 	Name          string     `json:"name"`
-	State         string     `json:"state"` // closed, open or half_open
+	State         string     `json:"state"`  // closed, open or half_open
+	Forced        bool       `json:"forced"` // open until somebody resets it
 	OpenedAt      *time.Time `json:"opened_at"`
 	Reason        string     `json:"reason"` // one line
 	Failures      int        `json:"failures"`
 	HalfOpenCalls int        `json:"half_open_calls"`
+	// NextProbeAt is when an open circuit lets a call through again, by the NATS
+	// server's clock, nil if that is not known, as of one that was opened by hand.
+	NextProbeAt *time.Time `json:"next_probe_at"`
 }
 
 // Tenant is how a tenant stands.

@@ -58,6 +58,9 @@ func (r *Reader) gather(paused []pauses.Pause) map[string]*row {
 		}
 	}
 	for _, key := range r.survey.Keys() {
+		if wire.IsProbe(key) { // of worker check, and soon gone
+			continue
+		}
 		of(wire.EncodeToken(key))
 	}
 	if r.only != "" {

@@ -180,6 +180,7 @@ func TestOrdersReachTheOperator(t *testing.T) {
 	}
 	require.NotContains(t, log.String(), token)
 	require.Contains(t, log.String(), "too dear", "who gave which order is known later")
+	require.Contains(t, log.String(), `\"rpm\":7`, "and no pointers")
 
 	w.change(func() { w.refusal = &statuspage.RefusedError{Reason: "a pause lasts\nlonger"} })
 	answer := order("/api/pause", `{"fleet":true}`).to(t, h)

@@ -99,7 +99,7 @@ func give[T any](s *site, mux *http.ServeMux, path string, do func(context.Conte
 		defer cancel()
 		done, err := do(ctx, order)
 		if path != "/api/token" {
-			s.cfg.Logger.Info("order from the status page", "path", path, "order", order, "from", r.RemoteAddr, "done", done, "failed", failure(err))
+			s.cfg.Logger.Info("order from the status page", "path", path, "order", inWords(order), "from", r.RemoteAddr, "done", done, "failed", failure(err))
 		}
 		refused, isRefused := errors.AsType[*RefusedError](err)
 		switch {
@@ -111,6 +111,15 @@ func give[T any](s *site, mux *http.ServeMux, path string, do func(context.Conte
 			refuse(w, http.StatusBadGateway, failure(err))
 		}
 	})
+}
+
+// inWords is an order in JSON, in one line and without secrets.
+func inWords(order any) string {
+	text, err := json.Marshal(order)
+	if err != nil {
+		return "" // no order has what JSON has not
+	}
+	return wire.CleanError(string(text))
 }
 
 func failure(err error) string {

@@ -48,6 +48,16 @@ func newCell(h nats.Header, data []byte, seq uint64, stamp int64) cell {
 	return c
 }
 
+// Deadline is when a value that was stored with these headers ends, by the server's
+// clock, for who reads the bucket itself; ok is false if it has no end.
+func Deadline(h nats.Header, stored time.Time) (at time.Time, ok bool) {
+	deadline := deadlineOf(h, stored.UnixNano())
+	if deadline == endless {
+		return time.Time{}, false
+	}
+	return time.Unix(0, deadline).UTC(), true
+}
+
 // deadlineOf reads when a message that was stored at stamp ends. A header that
 // makes no sense counts for nothing, so that a value is rather kept too long
 // than lost.

@@ -33,7 +33,7 @@ func (c *Cache) Keys(ctx context.Context) ([]string, error) {
 	}
 	var keys []string
 	for _, name := range names {
-		if key, ok := keyOf(name); ok {
+		if key, ok := KeyOf(name); ok {
 			keys = append(keys, key)
 		}
 	}
@@ -41,8 +41,9 @@ func (c *Cache) Keys(ctx context.Context) ([]string, error) {
 	return keys, nil
 }
 
-// keyOf is the inverse of keyName, where there is one.
-func keyOf(name string) (key string, ok bool) {
+// KeyOf is the key that a bucket has under a name, for who reads the bucket itself;
+// ok is false where a hash stands for the key.
+func KeyOf(name string) (key string, ok bool) {
 	encoded, escaped := strings.CutPrefix(name, escape)
 	if !escaped {
 		return name, true

@@ -2,7 +2,7 @@
 
 import { $, code, el, say, svg } from "./dom.js";
 import { ago } from "./charts.js";
-import { argument, count, hourMinute, plural, state, time, visible } from "./format.js";
+import { argument, count, hourMinute, plural, round, state, time, visible } from "./format.js";
 
 const heights = { __proto__: null, closed: 6, half_open: 16, open: 28 };
 
@@ -50,6 +50,8 @@ export class Circuits {
     const facts = [plural(workers, "worker")];
     if (c.failures) facts.push(plural(c.failures, "failed call"));
     if (c.half_open_calls) facts.push(`${plural(c.half_open_calls, "probe")} out`);
+    if (c.forced) facts.push("until it is reset");
+    else if (c.next_probe_at) facts.push(`next probe ${soon(Date.parse(c.next_probe_at) - Date.parse(at))}`);
     if (c.opened_at && c.state !== "closed") facts.push(`opened ${time(c.opened_at)}, ${ago(Date.parse(at) - Date.parse(c.opened_at))}`);
     say(card.facts, facts.join(" · "));
     say(card.reason, c.state === "closed" ? "" : visible(c.reason || "no reason was given", 600));
@@ -106,6 +108,8 @@ export class Circuits {
     return `In the last hour: ${Object.entries(times).map(([s, ms]) => `${state(s)} for ${count(Math.round(ms / 60e3))} minutes`).join(", ")}.`;
   }
 }
+
+function soon(ms) { return ms > 0 ? `in ${round(ms)}` : "with the next call"; }
 
 // blind are the times at which the fleet could not be sampled.
 function blind(history) {

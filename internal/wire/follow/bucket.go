@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -89,6 +90,7 @@ type Entry struct {
 	Value    []byte
 	Revision uint64
 	Created  time.Time // stored, by the server's clock
+	Header   nats.Header
 }
 
 // read takes all entries of the bucket. It pulls them: a push consumer, which the
@@ -121,7 +123,7 @@ func (b *Bucket) read(ctx context.Context, stream jetstream.Stream) ([]Entry, er
 			}
 			got, left = true, meta.NumPending
 			if h := msg.Headers(); h.Get("KV-Operation") == "" && h.Get("Nats-Marker-Reason") == "" {
-				entries = append(entries, Entry{strings.TrimPrefix(msg.Subject(), prefix), msg.Data(), meta.Sequence.Stream, meta.Timestamp})
+				entries = append(entries, Entry{strings.TrimPrefix(msg.Subject(), prefix), msg.Data(), meta.Sequence.Stream, meta.Timestamp, h})
 			}
 		}
 		if err := batch.Error(); err != nil {
