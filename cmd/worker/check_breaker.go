@@ -56,6 +56,10 @@ func (u *checkup) circuitWorks(ctx context.Context, p proof) (string, error) {
 	defer healthy.close()
 
 	if err := dead.fail(ctx, proofFailures); err != nil {
+		// A call says nothing of a circuit that could not be written; this does.
+		if stored := dead.breaker.Force(ctx, "worker check"); errors.Is(stored, kvcache.ErrUnavailable) {
+			err = stored
+		}
 		return "", err
 	}
 	open, err := healthy.refused(ctx)

@@ -173,7 +173,13 @@ func (u *checkup) checkBuckets(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", advise(err, "change or remove that stream, or use another --namespace")
 		}
+		if bucket == u.names.CircuitBucket() {
+			err = u.checkWritten(ctx, cache)
+		}
 		_ = cache.Close()
+		if err != nil {
+			return "", err
+		}
 	}
 	return shape(missing), nil
 }

@@ -145,6 +145,9 @@ func (u *checkup) prove(ctx context.Context, demonstrate func(context.Context, p
 			err = fmt.Errorf("%w%s", err, detail)
 		}
 	}
+	if errors.Is(err, kvcache.ErrUnavailable) {
+		return detail, cannotStore(err)
+	}
 	return detail, advise(err, next)
 }
 

@@ -112,7 +112,7 @@ func (c *circuitResetCommand) Run(ctx context.Context, streams cli.Streams) erro
 		fmt.Fprintf(streams.Err, "nothing is stored of circuit %s: there is nothing to reset\n", cli.Printable(c.Name))
 		return book.show(ctx, streams.Out, c.Name, c.JSON)
 	}
-	return book.change(ctx, streams, c.Name, c.JSON, func(b *resilience.Breaker) error { return b.Reset(ctx) })
+	return book.change(ctx, streams, c.Name, c.JSON, func(ctx context.Context, b *resilience.Breaker) error { return b.Reset(ctx) })
 }
 
 type circuitOpenCommand struct {
@@ -140,7 +140,7 @@ func (c *circuitOpenCommand) Run(ctx context.Context, streams cli.Streams) error
 		fmt.Fprintf(streams.Err, "nothing is stored of circuit %s so far: check that workers have --circuit %[1]s\n", cli.Printable(c.Name))
 	}
 	reason := wire.CleanError(c.Reason)
-	return book.change(ctx, streams, c.Name, c.JSON, func(b *resilience.Breaker) error { return b.Force(ctx, reason) })
+	return book.change(ctx, streams, c.Name, c.JSON, func(ctx context.Context, b *resilience.Breaker) error { return b.Force(ctx, reason) })
 }
 
 type circuitForgetCommand struct {
@@ -166,7 +166,7 @@ func (c *circuitForgetCommand) Run(ctx context.Context, streams cli.Streams) err
 		fmt.Fprintf(streams.Err, "nothing is stored of circuit %s: there is nothing to forget\n", cli.Printable(c.Name))
 		return book.show(ctx, streams.Out, c.Name, c.JSON)
 	}
-	return book.change(ctx, streams, c.Name, c.JSON, func(b *resilience.Breaker) error { return b.Forget(ctx) })
+	return book.change(ctx, streams, c.Name, c.JSON, func(ctx context.Context, b *resilience.Breaker) error { return b.Forget(ctx) })
 }
 
 // circuitBook is what the fleet has stored of its circuits.
@@ -183,7 +183,11 @@ func (f operatorFlags) circuits(ctx context.Context, streams cli.Streams, write 
 	if err != nil {
 		return nil, err
 	}
-	book, err := openCircuits(ctx, s, write)
+	var book *circuitBook
+	err = s.ask(ctx, func(ctx context.Context) (err error) {
+		book, err = openCircuits(ctx, s, write)
+		return err
+	})
 	if err != nil {
 		s.close()
 	}
@@ -254,14 +258,14 @@ func (b *circuitBook) snapshot(ctx context.Context, name string) (resilience.Sna
 }
 
 // change does something to a circuit and says what came of it.
-func (b *circuitBook) change(ctx context.Context, streams cli.Streams, name string, asJSON bool, do func(*resilience.Breaker) error) error {
+func (b *circuitBook) change(ctx context.Context, streams cli.Streams, name string, asJSON bool, do func(context.Context, *resilience.Breaker) error) error {
 	breaker, err := b.breaker(name, func(c resilience.Change) {
 		fmt.Fprintf(streams.Err, "circuit %s was %s and is %s\n", cli.Printable(name), c.From, c.To)
 	})
 	if err != nil {
 		return err
 	}
-	if err := do(breaker); err != nil {
+	if err := b.session.ask(ctx, func(ctx context.Context) error { return do(ctx, breaker) }); err != nil {
 		return err
 	}
 	return b.show(ctx, streams.Out, name, asJSON)

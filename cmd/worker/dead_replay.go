@@ -58,12 +58,14 @@ func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error 
 		return err
 	}
 	defer s.close()
-	letters := publish.Letters(ctx, s.js, s.names, filter)
-	if len(c.Letters) > 0 {
-		letters = c.chosen(ctx, s)
-	}
 	report := replayReport{DryRun: c.DryRun, Replayed: []replay{}, Left: []replay{}}
-	failed := c.replayAll(ctx, s, letters, streams, &report)
+	failed := s.ask(ctx, func(ctx context.Context) error {
+		letters := publish.Letters(ctx, s.js, s.names, filter)
+		if len(c.Letters) > 0 {
+			letters = c.chosen(ctx, s)
+		}
+		return c.replayAll(ctx, s, letters, streams, &report)
+	})
 	if c.JSON {
 		if err := cli.WriteJSON(streams.Out, report); err != nil {
 			return err

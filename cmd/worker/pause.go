@@ -74,7 +74,7 @@ func (c *pauseCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if pause.Until, err = c.end(book.now); err != nil {
 		return cli.Usage(err)
 	}
-	if err := book.put(ctx, pause); err != nil {
+	if err := book.session.ask(ctx, func(ctx context.Context) error { return book.put(ctx, pause) }); err != nil {
 		return err
 	}
 	return printPauses(streams.Out, []shownPause{{Pause: pause}}, c.JSON)
@@ -136,7 +136,11 @@ func (c *resumeCommand) Run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer book.close()
-	ended, left, err := book.end(ctx, target)
+	var ended, left []shownPause
+	err = book.session.ask(ctx, func(ctx context.Context) (err error) {
+		ended, left, err = book.end(ctx, target)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -181,7 +185,11 @@ func (f operatorFlags) pauses(ctx context.Context, streams cli.Streams, write bo
 	if err != nil {
 		return nil, err
 	}
-	book, err := openPauses(ctx, s, write)
+	var book *pauseBook
+	err = s.ask(ctx, func(ctx context.Context) (err error) {
+		book, err = openPauses(ctx, s, write)
+		return err
+	})
 	if err != nil {
 		s.close()
 	}

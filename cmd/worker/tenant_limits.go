@@ -134,7 +134,7 @@ func (c *limitsSetCommand) Run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer s.close()
-	if err := storeLimits(ctx, s, c.Tenant, entry); err != nil {
+	if err := s.ask(ctx, func(ctx context.Context) error { return storeLimits(ctx, s, c.Tenant, entry) }); err != nil {
 		return err
 	}
 	return printLimits(streams.Out, []shownLimits{{Tenant: c.Tenant, tenantLimits: entry}}, c.JSON)
@@ -206,7 +206,11 @@ func (c *limitsUnsetCommand) Run(ctx context.Context, streams cli.Streams) error
 		return err
 	}
 	defer s.close()
-	had, err := removeLimits(ctx, s, c.Tenant)
+	var had []shownLimits
+	err = s.ask(ctx, func(ctx context.Context) (err error) {
+		had, err = removeLimits(ctx, s, c.Tenant)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,32 @@ func TestEveryRoleDoesItsWorkWithItsOwnAccount(t *testing.T) {
 	require.Empty(t, g.log.seen())
 }
 
+// TestACommandThatIsNotAllowedNamesTheRight and does not wait for an answer that the
+// server will never give.
+func TestACommandThatIsNotAllowedNamesTheRight(t *testing.T) {
+	fleetTest(t)
+	g := guard(t, nil)
+	ended := g.run("operator", "worker", "setup")
+	require.Equal(t, 0, ended.code, ended)
+	for _, args := range []string{"limits set acme --rpm 5", "pause acme", "circuit open default"} {
+		ended := g.run("operator", "worker", strings.Fields(args)...)
+		require.Equal(t, 0, ended.code, ended)
+	}
+	for args, right := range map[string]string{
+		"limits set acme --rpm 7": "$KV.weir_limits.acme",
+		"limits unset acme":       "$KV.weir_limits.acme",
+		"pause acme":              "$KV.weir_pause.tenant.acme",
+		"resume acme":             "$KV.weir_pause.tenant.acme",
+		"circuit reset default":   "$KV.weir_circuit.default.",
+	} {
+		ended := g.run("viewer", "worker", strings.Fields(args)...)
+		require.Equal(t, 1, ended.code, "%s: %v", args, ended)
+		require.Contains(t, ended.errOut, "may not publish to "+right, args)
+		require.NotContains(t, ended.errOut, "deadline", args)
+		require.Equal(t, 1, strings.Count(ended.errOut, "\n"), "said once: %s", ended.errOut)
+	}
+}
+
 // TestRolesMayNotDoMore than their work.
 func TestRolesMayNotDoMore(t *testing.T) {
 	fleetTest(t)
