@@ -15,6 +15,9 @@ type aligner struct {
 	folded string
 	from   []int32
 
+	letters     string  // its loose form, see [loosen], made when the first quote needs it
+	lettersFrom []int32 // and where each byte of that comes from in folded
+
 	looked int // at occurrences so far
 }
 
@@ -22,7 +25,7 @@ type aligner struct {
 // scrap stands in every text and says nothing. The text's own bytes count: an exact
 // occurrence first, then one that differs in white space, case, Unicode form
 // or typographic marks only, then the same without the marks that models put
-// around a quote.
+// around a quote, then one that differs in what is no letter, see [loosen].
 func (a *aligner) quote(s string) (span, bool) {
 	s = strings.TrimSpace(s)
 	if blank(s) || !utf8.ValidString(s) {
@@ -39,9 +42,11 @@ func (a *aligner) quote(s string) (span, bool) {
 		return at, true
 	}
 	if bare := strings.Trim(f, `"'.,;:… `); bare != f && bare != "" {
-		return a.inFolded(bare)
+		if at, ok := a.inFolded(bare); ok {
+			return at, true
+		}
 	}
-	return span{}, false
+	return a.inLetters(f)
 }
 
 // name finds where the text names something, as words of their own.
@@ -63,6 +68,11 @@ func (a *aligner) inFolded(f string) (span, bool) {
 	if !ok {
 		return span{}, false
 	}
+	return a.original(at), true
+}
+
+// original is where a place in the folded form comes from.
+func (a *aligner) original(at span) span {
 	// The match ends where something else begins that is visible, less the
 	// invisible that lies between.
 	last := a.from[at.end-1]
@@ -75,7 +85,7 @@ func (a *aligner) inFolded(f string) (span, bool) {
 		end = int(a.from[next])
 	}
 	start := int(a.from[at.start])
-	return span{start, start + len(strings.TrimRightFunc(a.text[start:end], invisible))}, true
+	return span{start, start + len(strings.TrimRightFunc(a.text[start:end], invisible))}
 }
 
 // Occurrences are cheap to look at, and most texts have few. So that a hostile

@@ -106,7 +106,7 @@ func TestTypesOutsideTheDomainAreCounted(t *testing.T) {
 	kept := readWith(t, sea(), content)
 	require.Len(t, kept.Entities, 4)
 	require.Len(t, kept.Relationships, 5)
-	require.Equal(t, extraction.Counters{Ungrounded: 3, OffSchema: 5}, kept.Counters)
+	require.Equal(t, extraction.Counters{Ungrounded: 2, OffSchema: 5}, kept.Counters)
 
 	strict := sea()
 	strict.Strict = true

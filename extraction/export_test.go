@@ -21,4 +21,7 @@ func Scrap(before, piece, after string) bool {
 }
 
 // Mentions tells of a passage whether it speaks of a name.
-var Mentions = func(passage, name string) bool { return mentions(passage, name, NormalizeName(name)) }
+var Mentions = func(text, name string) bool {
+	p := passage{text: text}
+	return p.mentions(name, NormalizeName(name))
+}

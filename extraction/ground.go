@@ -8,10 +8,11 @@ import "strings"
 // listed entities.
 //
 // A quote is evidence if it stands in the text, in whole words, and has a letter or
-// a digit. That of an entity must also mention it, by a word of its name or its
+// a digit. That of an entity must also mention it, by a word that is its own or its
 // initials. An entity without such a quote is grounded by its name, if that stands
-// in the text. That of a relationship must mention one of its ends or have three
-// words at least, and both ends must be grounded. What cannot be grounded is
+// in the text. That of a relationship must have a word that means something, its
+// sentence must speak of both ends, by name, by a pronoun or by a name in the sentence
+// before, and both ends must be grounded. What cannot be grounded is
 // kept without evidence and counted: it may be a paraphrase or a translation, but
 // also an example out of a prompt, or what instructions inside the text made the
 // model say. Relationships to something that is not listed, or to itself, are left
@@ -66,7 +67,10 @@ func (g *grounder) entity(d DraftEntity) {
 		return
 	}
 	id := entityID(g.tenant, name, typ)
-	evidence := g.evidence(d.Quote, func(passage string) bool { return mentions(passage, d.Name, name) })
+	evidence := g.evidence(d.Quote, func(at span) bool {
+		p := passage{text: g.align.text[at.start:at.end]}
+		return p.mentions(d.Name, name)
+	})
 	if evidence == nil {
 		evidence = g.named(d.Name)
 	}
@@ -105,8 +109,10 @@ func (g *grounder) relationship(d DraftRelationship) {
 		return
 	}
 	id := RelationshipID(g.tenant, sourceID, typ, targetID)
-	evidence := g.evidence(d.Quote, func(passage string) bool {
-		return isPassage(passage) || mentions(passage, d.Source, source) || mentions(passage, d.Target, target)
+	evidence := g.evidence(d.Quote, func(at span) bool {
+		return speaksOfBoth(g.align.text, at,
+			func(p *passage) bool { return p.mentions(d.Source, source) },
+			func(p *passage) bool { return p.mentions(d.Target, target) })
 	})
 	if i, again := g.byID[id]; again {
 		r := &g.relationships[i]
@@ -133,13 +139,13 @@ func (g *grounder) broken(all ...string) bool {
 
 // evidence is what the text says in the words of a quote, if that speaks of what
 // it is to show.
-func (g *grounder) evidence(quote string, speaks func(passage string) bool) *Evidence {
+func (g *grounder) evidence(quote string, speaks func(span) bool) *Evidence {
 	at, found := g.align.quote(quote)
 	if !found {
 		return nil
 	}
 	whole := at
-	if at.end = at.start + skipRunes(g.align.text[at.start:at.end], 0, MaxQuoteRunes); !speaks(g.align.text[at.start:at.end]) {
+	if at.end = at.start + skipRunes(g.align.text[at.start:at.end], 0, MaxQuoteRunes); !speaks(at) {
 		return nil
 	}
 	if at != whole {

@@ -6,41 +6,56 @@ import (
 	"unicode/utf8"
 )
 
-// passageWords is how many words make a passage that can say something about what
-// it does not name ("She was his daughter").
-const passageWords = 3
+// passage is a part of a text, with its folded form once that is asked for.
+type passage struct{ text, folded string }
+
+// plain is the folded form without accents.
+func (p *passage) plain() string {
+	if p.folded == "" {
+		p.folded = unaccented(fold(p.text))
+	}
+	return p.folded
+}
 
 // mentions reports whether a passage of the text speaks of what has this name: by
-// the whole name, by one of its words that mean something, as it is or inflected
-// ("Lovelace's" for "Ada Lovelace"), by part of a name in a script without spaces,
-// or by its initials ("UN" for "United Nations", and the other way round). Folded is
-// the normalised form of name.
-func mentions(passage, name, folded string) bool {
-	if stands(passage, name) {
+// the whole name, with or without a legal form, by one of its words that are its own, as
+// it is or inflected ("Lovelace's" for "Ada Lovelace"), by part of a name in a script
+// without spaces, or by its initials ("UN" for "United Nations", and the other way
+// round). A name that has no word of its own ("World Bank") must be there with all of
+// its words. Folded is the normalised form of name.
+func (p *passage) mentions(name, folded string) bool {
+	if stands(p.text, name) {
 		return true
 	}
-	found := false
-	eachWord(name, func(word string, spaced bool) bool { // most often it is this simple
-		found = spaced && stands(passage, word) && !function(fold(word))
-		return !found
-	})
+	own, found := hasOwnWord(folded), false
+	if own {
+		eachWord(name, func(word string, spaced bool) bool { // most often it is this simple
+			found = spaced && stands(p.text, word) && isOwn(fold(word))
+			return !found
+		})
+	}
 	if found {
 		return true
 	}
-	quote := fold(passage)
-	if stands(quote, folded) {
+	quote := p.plain()
+	folded = unaccented(folded)
+	if stands(quote, folded) || stands(quote, withoutForm(folded)) {
 		return true
 	}
+	all := true
 	eachWord(folded, func(word string, spaced bool) bool {
 		switch {
 		case !spaced:
-			found = sharesHalf(quote, word)
-		case !function(word):
+			found = sharesHalf(quote, withoutSuffix(word))
+		case !own && !function(word):
+			all = all && hasForm(quote, word)
+			found = all
+		case own && isOwn(word):
 			found = hasForm(quote, word)
 		}
-		return !found
+		return !found || !own
 	})
-	return found || abbreviates(passage, name)
+	return found || abbreviates(p.text, name)
 }
 
 // stands reports whether s stands in a text as words of their own.
@@ -50,30 +65,15 @@ func stands(text, s string) bool {
 	return found
 }
 
-// hasForm reports whether a folded text has a word, or what looks like another
-// form of it: at least four letters and most of the word are the same.
+// hasForm reports whether a folded text has a word, or what looks like another form
+// of it.
 func hasForm(text, word string) bool {
 	found := false
 	eachWord(text, func(other string, spaced bool) bool {
-		found = spaced && (other == word || sameStem(other, word))
+		found = spaced && (other == word || other[0] == word[0] && (sameStem(other, word) || sameShort(other, word)) || prefixed(other, word))
 		return !found
 	})
 	return found
-}
-
-func sameStem(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	same := 0
-	for i, r := range a {
-		if s, _ := utf8.DecodeRuneInString(b[i:]); r != s || !unicode.IsLetter(r) {
-			break
-		}
-		same++
-	}
-	longer := max(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
-	return same >= 4 && 3*same >= 2*longer
 }
 
 // sharesHalf reports whether a text has half of a name that is written without
@@ -90,7 +90,8 @@ func sharesHalf(text, name string) bool {
 }
 
 // abbreviates reports whether the passage has the initials of the name, in
-// capitals, or the name is the initials of words that follow each other in the passage.
+// capitals, or the name is the initials of words that follow each other in the passage:
+// of capitalised ones, and if it has three letters, of any.
 func abbreviates(passage, name string) bool {
 	if short := initials(name); len(short) > 1 {
 		return stands(passage, short) || stands(passage, strings.Join(strings.Split(short, ""), "."))
@@ -104,7 +105,10 @@ func abbreviates(passage, name string) bool {
 			return false
 		}
 	}
-	return strings.Contains(initials(passage), short)
+	if strings.Contains(initials(passage), short) {
+		return true
+	}
+	return utf8.RuneCountInString(short) > 2 && strings.Contains(initials(strings.ToTitle(passage)), short)
 }
 
 // initials are the capitals that words begin with, and a space for words without
@@ -120,20 +124,6 @@ func initials(s string) string {
 		return true
 	})
 	return b.String()
-}
-
-// isPassage reports whether a text has enough words to say something.
-func isPassage(s string) bool {
-	n := 0
-	eachWord(s, func(word string, spaced bool) bool {
-		if spaced {
-			n++
-		} else {
-			n += (utf8.RuneCountInString(word) + 1) / 2
-		}
-		return n < passageWords
-	})
-	return n >= passageWords
 }
 
 // saysAnything reports whether a text has a letter or a digit.
@@ -165,21 +155,4 @@ func isWord(r rune) bool {
 		return spacedLetter(r)
 	}
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
-}
-
-// function reports whether a folded word is in so many texts and names that it
-// names nothing by itself: a single letter, an article, a preposition, a title, a
-// legal form.
-func function(word string) bool {
-	if len(word) == 1 || utf8.RuneCountInString(word) == 1 {
-		return true
-	}
-	switch word {
-	case "the", "an", "of", "and", "or", "in", "on", "at", "to", "for", "by", "with", "from", "as", "is", "it", "its", "he", "she", "his", "her", "they", "this", "that",
-		"der", "die", "das", "den", "dem", "des", "ein", "und", "von", "zu", "zur", "im", "am", "van", "het", "een", "en",
-		"le", "la", "les", "un", "une", "de", "du", "et", "au", "aux", "el", "los", "las", "del", "una", "il", "lo", "gli", "di", "da", "al", "do", "dos", "os",
-		"mr", "mrs", "ms", "dr", "sir", "st", "inc", "ltd", "llc", "corp", "co", "plc", "gmbh", "ag", "sa":
-		return true
-	}
-	return false
 }

@@ -27,6 +27,21 @@ func TestWhatSpeaksOfAName(t *testing.T) {
 		{"กรุงเทพครับ", "กรุงเทพ"},
 		{"The Who played", "The Who"},
 		{"C++ is old", "C++"},
+		{"many GPUs", "GPU"},
+		{"countries and cities", "city"},
+		{"the cats sat", "cat"},
+		{"large language models", "LLM"},
+		{"AT&T said", "AT&T Inc."},
+		{"Анну встретили", "Анна"},
+		{"в Риме", "Рим"},
+		{"spotkał Annę", "Anna"},
+		{"والعراق", "العراق"},
+		{"בישראל", "ישראל"},
+		{"La presidenta de México", "Mexico"},
+		{"أرامكو", "ارامكو"},
+		{"the World Bank lent it", "World Bank"},
+		{"the companies", "Company"},
+		{"北京的", "北京大学"},
 	} {
 		require.True(t, extraction.Mentions(tc.passage, tc.name), "%q speaks of %q", tc.passage, tc.name)
 	}
@@ -41,6 +56,13 @@ func TestWhatSpeaksOfAName(t *testing.T) {
 		{"大阪から来ました", "東京都"},
 		{"Ada's Engine", "AI"},
 		{"nothing", "."},
+		{"Acme Bank signed", "Zork Bank"},
+		{"Northern University in May", "World University"},
+		{"北京银行", "东京银行"},
+		{"南京大学签署协议", "西京大学"},
+		{"Karl Mark", "Marx"},
+		{"из кома", "кот"},
+		{"the care of it", "Car"},
 	} {
 		require.False(t, extraction.Mentions(tc.passage, tc.name), "%q does not speak of %q", tc.passage, tc.name)
 	}
@@ -59,12 +81,21 @@ func TestKindScrapsGroundNothing(t *testing.T) {
 	}
 }
 
-func TestARelationshipNeedsAPassageThatSpeaksOfIt(t *testing.T) {
-	text := "Ada Lovelace met Charles Babbage. She was fond of his engine. No."
+func TestARelationshipNeedsASentenceThatSpeaksOfBothEnds(t *testing.T) {
+	text := "Ada Lovelace met Charles Babbage. She was fond of his engine. The Bank of England was near, at 5 St. James St., in London. No. " +
+		"Lovelace wrote to him. It rained. The year was cold. The Thames froze. Babbage was ill.\n\nThey were friends"
 	for quote, evidence := range map[string]bool{
-		"Lovelace met":                   true,  // one of the ends
-		"She was fond of his engine":     true,  // neither, but a passage
-		"She was":                        false, // neither
+		"Lovelace met":                   true,
+		"met":                            true,  // a word that means something is enough in their sentence
+		"She was fond of his engine":     true,  // neither, but pronouns, behind a sentence with both
+		"She was fond of his engine.":    true,  // with its end
+		"They were friends":              false, // too far from one of them
+		"wrote to him":                   true,  // one, and a pronoun
+		"Babbage was ill":                false, // one, and nothing that may be the other
+		"The Bank of England was near":   false, // neither
+		"in London":                      false,
+		"The year was cold":              false,
+		"She was":                        false, // says nothing
 		"No.":                            false,
 		".":                              false,
 		"he was fond of his engine":      false, // begins inside a word
@@ -73,6 +104,21 @@ func TestARelationshipNeedsAPassageThatSpeaksOfIt(t *testing.T) {
 		d := related(drafted("Ada Lovelace", "person", "", "Charles Babbage", "person", ""), "Ada Lovelace", "knew", "Charles Babbage", quote)
 		_, relationships, _ := ground(t, text, d)
 		require.Equal(t, evidence, relationships[0].Evidence != nil, "%q", quote)
+	}
+}
+
+func TestTheShortestPassageOfARelationship(t *testing.T) {
+	for _, tc := range []struct{ text, source, target, quote string }{
+		{"Tim Cook, CEO of Apple, spoke.", "Tim Cook", "Apple", "CEO of"},
+		{"Marie Curie and her husband Pierre Curie won.", "Marie Curie", "Pierre Curie", "her husband"},
+		{"马云创立阿里巴巴。", "马云", "阿里巴巴", "创立"},
+		{"Mr. Cook of Apple Inc. spoke.", "Cook", "Apple", "spoke"},
+		{"Cook leads Apple.\nHe is liked.", "Cook", "Apple", "is liked"},
+	} {
+		d := related(drafted(tc.source, "x", "", tc.target, "x", ""), tc.source, "y", tc.target, tc.quote)
+		_, relationships, _ := ground(t, tc.text, d)
+		require.NotNil(t, relationships[0].Evidence, "%q", tc.quote)
+		require.Equal(t, tc.quote, relationships[0].Evidence.Quote)
 	}
 }
 

@@ -1,0 +1,75 @@
+package extraction
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// function reports whether a folded word is in so many texts and names that it
+// names nothing by itself: a single letter, an article, a preposition, a title, a
+// legal form.
+func function(word string) bool {
+	if len(word) == 1 || utf8.RuneCountInString(word) == 1 {
+		return true
+	}
+	switch word {
+	case "the", "an", "was", "were", "be", "been", "are", "has", "had", "have", "not", "no", "yes", "but", "so", "if", "of", "and", "or", "in", "on", "at", "to", "for", "by", "with", "from", "as", "is", "it", "its", "he", "she", "his", "her", "they", "this", "that",
+		"der", "die", "das", "den", "dem", "des", "ein", "und", "von", "zu", "zur", "im", "am", "van", "het", "een", "en",
+		"le", "la", "les", "un", "une", "de", "du", "et", "au", "aux", "el", "los", "las", "del", "una", "il", "lo", "gli", "di", "da", "al", "do", "dos", "os",
+		"mr", "mrs", "ms", "dr", "sir", "st", "inc", "ltd", "llc", "corp", "co", "plc", "gmbh", "ag", "sa":
+		return true
+	}
+	return false
+}
+
+// generic reports whether a folded word is part of so many names that it names nothing
+// beside a word that is a name's own.
+func generic(word string) bool {
+	switch word {
+	case "company", "corporation", "limited", "bank", "university", "college", "school", "institute", "group", "holding", "holdings", "party", "government", "ministry",
+		"department", "agency", "council", "committee", "commission", "office", "association", "society", "foundation", "organization", "organisation", "union",
+		"federation", "international", "national", "world", "global", "general", "new", "north", "south", "east", "west", "northern", "southern", "eastern",
+		"western", "near", "great", "big", "old", "city", "town", "county", "state", "states", "country", "street", "river", "house", "church", "hospital",
+		"museum", "president", "minister", "chief", "director", "men", "man", "women", "woman", "people", "all", "every", "one", "two", "three", "first",
+		"second", "last", "previous", "firm", "system", "project",
+		"universität", "universitat", "firma", "unternehmen", "gruppe", "gesellschaft", "ministerium", "stadt", "université", "universite", "banque", "société",
+		"societe", "groupe", "entreprise", "ville", "universidad", "banco", "empresa", "grupo", "ciudad", "università", "universita", "banca", "gruppo",
+		"компания", "банк", "университет", "город", "شركة", "جامعة", "بنك", "مدينة":
+		return true
+	}
+	return false
+}
+
+func isOwn(word string) bool { return !function(word) && !generic(word) }
+
+// hasOwnWord reports whether a folded name has a word that is its own.
+func hasOwnWord(folded string) bool {
+	found := false
+	eachWord(folded, func(word string, spaced bool) bool {
+		found = !spaced || isOwn(word)
+		return !found
+	})
+	return found
+}
+
+// withoutForm is a folded name without the legal form at its end.
+func withoutForm(folded string) string {
+	words := strings.Fields(folded)
+	for len(words) > 1 && function(strings.Trim(words[len(words)-1], ".,")) {
+		words = words[:len(words)-1]
+	}
+	return strings.TrimRight(strings.Join(words, " "), ",")
+}
+
+// withoutSuffix is a name in a script without spaces less what kind of thing it is, if
+// two characters are left.
+func withoutSuffix(name string) string {
+	for _, suffix := range []string{
+		"株式会社", "有限公司", "委员会", "委員会", "대학교", "大学", "大學", "公司", "集团", "集團", "银行", "銀行", "会社", "政府", "은행", "회사", "그룹", "省", "市", "县", "県", "州",
+	} {
+		if own, ok := strings.CutSuffix(name, suffix); ok && utf8.RuneCountInString(own) >= 2 {
+			return own
+		}
+	}
+	return name
+}
