@@ -16,10 +16,12 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/history"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 	"github.com/weirkeeper/weirkeeper/internal/overview"
 	"github.com/weirkeeper/weirkeeper/internal/secretfile"
 	"github.com/weirkeeper/weirkeeper/internal/statuspage"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/publish"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
@@ -89,6 +91,7 @@ func newStatusPage(js jetstream.JetStream, names wire.Names, worker, address str
 		Loopback: loopback(address),
 		About:    statuspage.About{Namespace: names.Namespace(), Version: cli.Version(), Worker: worker},
 		Logger:   logger,
+		Explain:  func(err error) error { return deniedError(js.Conn(), err) },
 	}
 	if token != nil {
 		config.Token, config.Operator = token, orders{&session{js: js, names: names}}
@@ -135,6 +138,15 @@ func (p *statusPage) remember(ctx context.Context) (stop func()) {
 
 // errAway is said at once, instead of after a request that nobody answers.
 var errAway = errors.New("this worker is not connected to NATS")
+
+// deniedError names the right for lack of which a request was not answered.
+func deniedError(conn *nats.Conn, err error) error {
+	right := natsconn.DeniedRight(conn.LastError())
+	if right == "" || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, kvcache.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("NATS does not allow this worker to %s, see docs/security.md: %w", right, err)
+}
 
 // connectedReader does not ask a server that is gone.
 type connectedReader struct {

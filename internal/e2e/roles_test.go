@@ -53,10 +53,10 @@ func TestEveryRoleDoesItsWorkWithItsOwnAccount(t *testing.T) {
 	eventually(t, "queues are empty", func() bool { return admin.messages("WEIR_CHUNKS")+admin.messages("WEIR_DOCUMENTS") == 0 })
 
 	succeeds(g.run("publisher", "publisher", "publish", "--tenant", "acme", "--wait", "--timeout", "20s", "--run", "second", file))
-	for _, args := range [][]string{{"status"}, {"graph"}, {"diff", "--to", "second"}} {
+	for _, args := range [][]string{{"status"}, {"status", "--watch", "--run", "second", "--timeout", "20s"}, {"graph"}, {"diff", "--to", "second"}} {
 		succeeds(g.run("publisher", "publisher", append(args, "--tenant", "acme")...))
 	}
-	for _, args := range []string{"circuit list", "circuit show default", "limits show", "pause --list", "dead list"} {
+	for _, args := range []string{"circuit list", "circuit show default", "limits show", "pause --list", "dead list", "top --once", "top --once --json"} {
 		succeeds(g.run("viewer", "worker", strings.Fields(args)...))
 	}
 	for _, args := range []string{
@@ -122,14 +122,14 @@ func TestRolesMayNotDoMore(t *testing.T) {
 			"weir.results.acme.d.0", "weir.dead.acme", "$KV.weir_circuit.default.state", "other.subject",
 		},
 		"publisher": {
-			"$JS.API.DIRECT.GET.WEIR_RESULTS", "$JS.API.CONSUMER.CREATE.WEIR_CHUNKS.x.weir.chunks.*", "$JS.API.CONSUMER.CREATE.WEIR_CHUNKS.x",
+			"$JS.API.CONSUMER.CREATE.WEIR_CHUNKS.x.weir.chunks.*", "$JS.API.CONSUMER.CREATE.WEIR_CHUNKS.x",
 			"weir.results.acme.d.0", "weir.dead.acme", "$KV.weir_circuit.default.state", "$KV.weir_limits.acme", "$KV.weir_pause.fleet",
 			"$JS.API.STREAM.CREATE.OTHER", "$JS.API.STREAM.DELETE.WEIR_CHUNKS", "$JS.API.STREAM.PURGE.WEIR_CHUNKS", "$JS.API.STREAM.MSG.DELETE.WEIR_RESULTS",
 			"$JS.API.CONSUMER.MSG.NEXT.WEIR_CHUNKS.weir_chunks_acme", "$JS.ACK.WEIR_CHUNKS.x.1.1.1.1.0", "other.subject",
 		},
 		"worker": {
 			"$JS.API.STREAM.DELETE.WEIR_CHUNKS", "$JS.API.STREAM.CREATE.WEIR_CHUNKS", "$JS.API.STREAM.UPDATE.WEIR_CHUNKS", "$JS.API.STREAM.PURGE.WEIR_RESULTS", "$JS.API.STREAM.PURGE.WEIR_CHUNKS",
-			"$JS.API.STREAM.MSG.DELETE.WEIR_DEAD", "$KV.weir_limits.acme", "$KV.weir_pause.fleet", "weir.documents.acme", "$JS.API.CONSUMER.CREATE.WEIR_DEAD.x.weir.dead.*", "other.subject",
+			"$JS.API.STREAM.MSG.DELETE.WEIR_DEAD", "$KV.weir_limits.acme", "$KV.weir_pause.fleet", "weir.documents.acme", "$JS.API.CONSUMER.CREATE.WEIR_RESULTS.x", "other.subject",
 		},
 		"viewer": {
 			"weir.chunks.acme", "weir.dead.acme", "$KV.weir_circuit.default.state", "$KV.weir_limits.acme", "$KV.weir_pause.fleet", "$KV.weir_workers.x", "$LEDGER.weir_ratelimit.acme",

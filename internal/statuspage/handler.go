@@ -31,9 +31,12 @@ type Config struct {
 	// Loopback says that nobody but this machine reaches the page.
 	Loopback bool
 
-	About  About
-	Clock  func() time.Time // nil means time.Now
-	Logger *slog.Logger     // nil is silent; orders are logged
+	About About
+	Clock func() time.Time // nil means time.Now
+	// Explain says more of an error of what is read and ordered, such as which right is
+	// missing. nil leaves it as it is.
+	Explain func(error) error
+	Logger  *slog.Logger // nil is silent; orders are logged
 }
 
 // About is what the page says of itself.
@@ -75,10 +78,13 @@ func Handler(c Config) (http.Handler, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &site{cfg: c}
-	s.fleet = newShared(c.Clock, func(ctx context.Context) (any, error) { return c.Fleet.Read(ctx) })
+	s.fleet = newShared(c.Clock, func(ctx context.Context) (any, error) {
+		fleet, err := c.Fleet.Read(ctx)
+		return fleet, s.explain(err)
+	})
 	s.letters = newShared(c.Clock, func(ctx context.Context) (any, error) {
 		letters, err := c.Letters(ctx, maxLetters)
-		return lettersAnswer{At: c.Clock().UTC(), Letters: letters}, err
+		return lettersAnswer{At: c.Clock().UTC(), Letters: letters}, s.explain(err)
 	})
 	mux := http.NewServeMux()
 	s.files(mux)
@@ -93,6 +99,14 @@ func Handler(c Config) (http.Handler, error) {
 	}))
 	s.orders(mux)
 	return s.guarded(mux), nil
+}
+
+// explain says more of an error where somebody knows.
+func (s *site) explain(err error) error {
+	if err == nil || s.cfg.Explain == nil {
+		return err
+	}
+	return s.cfg.Explain(err)
 }
 
 // answer writes JSON that nobody keeps.

@@ -98,6 +98,7 @@ func give[T any](s *site, mux *http.ServeMux, path string, do func(context.Conte
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), orderTimeout)
 		defer cancel()
 		done, err := do(ctx, order)
+		err = s.explain(err)
 		if path != "/api/token" {
 			s.cfg.Logger.Info("order from the status page", "path", path, "order", inWords(order), "from", r.RemoteAddr, "done", done, "failed", failure(err))
 		}

@@ -41,8 +41,10 @@ func (n Names) RightsOf(role Role) Rights {
 		r.api("STREAM.MSG.GET." + n.ChunkStream()) // does a copy of this wait already, or this itself still?
 		r.choose(n.ResultStream())
 		r.choose(n.DeadStream())
+		r.view() // what keeps a tenant waiting
 	case RoleWorker:
 		r.worker()
+		r.view() // for the status page on --listen
 	case RoleViewer:
 		r.view()
 	case RoleOperator:
@@ -63,6 +65,15 @@ func (n Names) RightsToCreate() []string {
 		r.api("STREAM.UPDATE.KV_" + bucket) // features that a bucket made by hand lacks
 	}
 	return r.Publish
+}
+
+// RightsToSteer are what a worker needs beside those of its role where its status page
+// takes orders.
+func (n Names) RightsToSteer() []string {
+	held := n.RightsOf(RoleWorker).Publish
+	return slices.DeleteFunc(n.RightsOf(RoleOperator).Publish, func(right string) bool {
+		return slices.Contains(held, right) || slices.Contains(n.RightsToCreate(), right)
+	})
 }
 
 // allStreams are the streams of the contract and those below its buckets.

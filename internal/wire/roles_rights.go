@@ -34,11 +34,17 @@ func (r *rights) worker() {
 
 func (r *rights) view() {
 	n := r.n
-	r.informed()
-	r.api("CONSUMER.INFO." + n.ChunkStream() + ".*") // what is in hand
 	r.read(n.DeadStream(), n.DeadFilter())
 	r.choose(n.DeadStream())
 	r.api("DIRECT.GET."+n.DeadStream(), "DIRECT.GET."+n.DeadStream()+".>")
+	r.overview()
+}
+
+// overview is how the fleet is doing.
+func (r *rights) overview() {
+	n := r.n
+	r.informed()
+	r.api("CONSUMER.INFO."+n.ChunkStream()+".*", "DIRECT.GET."+n.ResultStream()) // what is in hand; when the last was done
 	r.readBucket(n.CircuitBucket())
 	r.choose("KV_" + n.CircuitBucket()) // some of its keys
 	r.state(n.CircuitBucket())

@@ -16,6 +16,8 @@ const (
 	rightsEnd   = "```\n<!-- end of the account -->"
 	createBegin = "<!-- the rights to create -->\n```\n"
 	createEnd   = "```\n<!-- end of the rights to create -->"
+	steerBegin  = "<!-- the rights to steer -->\n```\n"
+	steerEnd    = "```\n<!-- end of the rights to steer -->"
 )
 
 // TestDocumentationHasTheRightsOfEveryRole: what people copy is what is tested.
@@ -24,12 +26,9 @@ func TestDocumentationHasTheRightsOfEveryRole(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	n := names(t, "")
-	var create strings.Builder
-	for _, subject := range n.RightsToCreate() {
-		create.WriteString("\"" + subject + "\"\n")
-	}
+	list := func(subjects []string) string { return "\"" + strings.Join(subjects, "\"\n\"") + "\"\n" }
 	want := string(text)
-	for _, part := range []struct{ begin, end, text string }{{rightsBegin, rightsEnd, n.AccountConfig()}, {createBegin, createEnd, create.String()}} {
+	for _, part := range []struct{ begin, end, text string }{{rightsBegin, rightsEnd, n.AccountConfig()}, {createBegin, createEnd, list(n.RightsToCreate())}, {steerBegin, steerEnd, list(n.RightsToSteer())}} {
 		before, rest, found := strings.Cut(want, part.begin)
 		require.True(t, found, part.begin)
 		_, after, found := strings.Cut(rest, part.end)
@@ -60,7 +59,7 @@ func TestRightsAreOfTheNamespace(t *testing.T) {
 			}
 		}
 	}
-	for _, subject := range append(all, n.RightsToCreate()...) {
+	for _, subject := range append(append(all, n.RightsToCreate()...), n.RightsToSteer()...) {
 		if subject == "$JS.API.INFO" {
 			continue // of the account
 		}
