@@ -37,7 +37,7 @@ type statusCommand struct {
 // Help is shown below the summary of the command.
 func (statusCommand) Help() string {
 	return `What is known of a document comes from its results and dead letters: as long as none of its chunks is finished it shows only in the number of chunks
-that wait. Chunks in work count as waiting. The last line says what keeps them waiting: a pause, an open circuit, a used up allowance, or that no worker runs.
+that wait for the tenant. Chunks in work count as waiting. The last line says what keeps them waiting: a pause, an open circuit, a used up allowance, or that no worker runs.
 
 --watch ends when nothing of the tenant waits any more (of a document: when all of its chunks are settled). On a terminal it fills the screen, elsewhere it writes a
 line when there is news.
@@ -128,6 +128,9 @@ func (c *statusCommand) print(out io.Writer, status publish.Status, now *standin
 			Standing *standing `json:"standing,omitempty"` // what the fleet lets the tenant do now
 		}{status, now})
 	}
+	if unknown := c.unknown(status); unknown != "" {
+		fmt.Fprintln(out, unknown)
+	}
 	if err := printStatus(out, status); err != nil || now == nil {
 		return err
 	}
@@ -138,11 +141,44 @@ func (c *statusCommand) print(out io.Writer, status publish.Status, now *standin
 	return nil
 }
 
+// unknown says so if nothing is known of what was asked for, else "".
+func (c *statusCommand) unknown(s publish.Status) string {
+	wait := cli.Count(int(s.WaitingChunks), "chunk")
+	switch queued := s.WaitingChunks+s.WaitingDocuments > 0; {
+	case len(s.Documents) > 0:
+		return ""
+	case c.Document != "" && s.WaitingChunks > 0:
+		return fmt.Sprintf("%s: nothing done yet, %s wait for the tenant", cli.Printable(c.Document), wait)
+	case c.Document != "" && !queued:
+		return cli.Printable(c.Document) + ": nothing is known of this document, and nothing waits for the tenant"
+	case c.InRun == "" && !queued && len(s.Unreadable) == 0:
+		return "nothing is known of tenant " + cli.Printable(s.Tenant) + ": it has no results and no dead letters, and nothing waits"
+	}
+	return ""
+}
+
 // documentWidth keeps a table with a very long document id readable; --json has
 // the whole id. The ids that are made of texts are far shorter.
 const documentWidth = 64
 
 func printStatus(out io.Writer, status publish.Status) error {
+	if len(status.Documents) > 0 {
+		if err := printDocuments(out, status); err != nil {
+			return err
+		}
+	}
+	if n := status.Total.UsageIncomplete; n > 0 {
+		fmt.Fprintf(out, "\n+ more was used: of %s the model server did not report all tokens\n", cli.Count(n, "result"))
+	}
+	fmt.Fprintf(out, "\ntenant %s: %s waiting or in work, %s not split yet\n",
+		cli.Printable(status.Tenant), cli.Count(int(status.WaitingChunks), "chunk"), cli.Count(int(status.WaitingDocuments), "document"))
+	if len(status.Unreadable) > 0 {
+		fmt.Fprintf(out, "dead letters of no document: %s\n", kinds(status.Unreadable))
+	}
+	return nil
+}
+
+func printDocuments(out io.Writer, status publish.Status) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	header := "DOCUMENT\tCHUNKS\tDONE\tWAITING\tDEAD\tPROMPT TOKENS\tANSWER TOKENS"
 	if status.Total.Cost != nil {
@@ -155,18 +191,7 @@ func printStatus(out io.Writer, status publish.Status) error {
 	if len(status.Documents) > 1 {
 		printProgress(table, "total", status.Total)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	if n := status.Total.UsageIncomplete; n > 0 {
-		fmt.Fprintf(out, "\n+ more was used: of %s the model server did not report all tokens\n", cli.Count(n, "result"))
-	}
-	fmt.Fprintf(out, "\ntenant %s: %s waiting or in work, %s not split yet\n",
-		cli.Printable(status.Tenant), cli.Count(int(status.WaitingChunks), "chunk"), cli.Count(int(status.WaitingDocuments), "document"))
-	if len(status.Unreadable) > 0 {
-		fmt.Fprintf(out, "dead letters of no document: %s\n", kinds(status.Unreadable))
-	}
-	return nil
+	return table.Flush()
 }
 
 // printProgress writes one line. A + is beside what is only known in part, and a

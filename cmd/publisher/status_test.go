@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,4 +52,29 @@ func TestPricesGoTogether(t *testing.T) {
 	prices, err = (&statusCommand{PriceIn: &zero, PriceOut: &zero}).readPrices()
 	require.NoError(t, err)
 	require.Equal(t, publish.Prices{}, *prices)
+}
+
+func TestStatusSaysThatNothingIsKnown(t *testing.T) {
+	for _, c := range []struct {
+		document, run string
+		status        publish.Status
+		want          string
+	}{
+		{"contract-7", "", publish.Status{WaitingChunks: 2}, "contract-7: nothing done yet, 2 chunks wait for the tenant"},
+		{"contract-7", "", publish.Status{}, "contract-7: nothing is known of this document"},
+		{"contract-7", "", publish.Status{WaitingDocuments: 1}, ""},
+		{"", "", publish.Status{}, "nothing is known of tenant acme"},
+		{"", "second", publish.Status{}, ""},
+		{"", "", publish.Status{WaitingChunks: 2}, ""},
+		{"", "", publish.Status{Unreadable: map[string]int{"invalid_message": 1}}, ""},
+		{"", "", statusOf(1, 0, 0, 0), ""},
+	} {
+		var out bytes.Buffer
+		c.status.Tenant = "acme"
+		require.NoError(t, (&statusCommand{Document: c.document, InRun: c.run}).print(&out, c.status, nil))
+		require.Contains(t, out.String(), c.want)
+		require.Equal(t, c.want != "", strings.Contains(out.String(), "nothing"), out.String())
+		require.Contains(t, out.String(), "tenant acme: ")
+		require.Equal(t, len(c.status.Documents) > 0, strings.Contains(out.String(), "DOCUMENT"))
+	}
 }

@@ -89,6 +89,8 @@ func (w *watch) words(s publish.Status) string {
 	text := fmt.Sprintf("%d of %s done", settled, cli.Count(s.Total.Chunks, "chunk"))
 	if s.Total.Chunks == 0 && s.WaitingChunks > 0 { // how many there will be is not known
 		text = fmt.Sprintf("nothing done yet, %s waiting", cli.Count(int(s.WaitingChunks), "chunk"))
+	} else if n := int(s.WaitingChunks) - s.Total.Waiting; n > 0 { // of documents that have nothing done yet, or are not asked for
+		text += fmt.Sprintf(", %d more wait for the tenant", n)
 	}
 	if dead := s.Total.DeadChunks(); dead > 0 {
 		text += fmt.Sprintf(", dead %s", kinds(s.Total.Dead))

@@ -121,10 +121,12 @@ func TestWatchWritesALineOnlyOnChange(t *testing.T) {
 	l.status(statusOf(1, 0, 2, 2), limited(4*time.Second))
 	l.problem(errors.New("nats: \x1btimeout"))
 	l.problem(errors.New("nats: \x1btimeout"))
+	l.status(statusOf(2, 0, 0, 2), &standing{Workers: 1})
 	l.status(statusOf(2, 0, 1, 1), &standing{Workers: 1})
 	l.status(statusOf(2, 0, 1, 1), &standing{Workers: 1, Used: new(int64)})
 	require.Equal(t, `1 of 3 chunks done; throttled: its allowance is used up, next call in 5s
 cannot look: "nats: \x1btimeout"
+2 of 2 chunks done, 2 more wait for the tenant
 2 of 3 chunks done
 `, out.String())
 }

@@ -75,10 +75,24 @@ func (c *deadListCommand) Run(ctx context.Context, streams cli.Streams) error {
 	table := tabwriter.NewWriter(streams.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "LETTER\tTENANT\tKIND\tCHUNK\tFAILED\tATTEMPTS\tREPLAYED\tERROR")
 	for _, l := range letters {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", l.Sequence, cli.Printable(l.Tenant), l.Kind, chunkShown(l),
-			l.FailedAt.UTC().Format(time.RFC3339), l.Attempts, len(l.Replayed), cli.Printable(l.Error))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", l.Sequence, cli.Clipped(l.Tenant, nameColumn), l.Kind, chunkClipped(l),
+			l.FailedAt.UTC().Format(time.RFC3339), l.Attempts, len(l.Replayed), cli.Clipped(l.Error, errorColumn))
 	}
 	return table.Flush()
+}
+
+// Columns are so wide at most; worker dead show and --json have everything.
+const (
+	nameColumn  = 32
+	errorColumn = 100
+)
+
+// chunkClipped keeps the index of a chunk whose document has a long id.
+func chunkClipped(l publish.Letter) string {
+	if l.DocumentID == "" || l.ChunkID == "" {
+		return cli.Clipped(chunkShown(l), nameColumn)
+	}
+	return fmt.Sprintf("%s/%d", cli.Clipped(l.DocumentID, nameColumn), l.Index)
 }
 
 // chunkShown is "document/index", or - if the message was no chunk.

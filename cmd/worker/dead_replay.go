@@ -13,7 +13,8 @@ import (
 )
 
 type deadReplayCommand struct {
-	Letters []uint64 `arg:"" optional:"" name:"letter" help:"Numbers of dead letters, as worker dead list has them. Default: all that the filters choose."`
+	Letters []uint64 `arg:"" optional:"" name:"letter" help:"Numbers of dead letters, as worker dead list has them. Else filters choose."`
+	All     bool     `help:"All dead letters of all tenants."`
 	DryRun  bool     `help:"Say what would be sent, and send nothing."`
 
 	letterFlags   `embed:""`
@@ -50,8 +51,12 @@ func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error 
 	if err != nil {
 		return err
 	}
-	if len(c.Letters) > 0 && filter != (publish.LetterFilter{}) {
-		return cli.Usage(errors.New("give either numbers of letters or filters"))
+	filtered := filter != (publish.LetterFilter{})
+	switch {
+	case len(c.Letters) > 0 && (filtered || c.All), filtered && c.All:
+		return cli.Usage(errors.New("give either numbers of letters or filters or --all"))
+	case len(c.Letters) == 0 && !filtered && !c.All && !c.DryRun:
+		return cli.Usage(errors.New("give numbers of letters, filters such as --tenant or --kind, or --all; --dry-run alone shows what --all would send"))
 	}
 	s, err := c.open(ctx, streams)
 	if err != nil {

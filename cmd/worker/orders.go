@@ -43,7 +43,7 @@ func (o orders) target(t statuspage.Target) (pauses.Pause, error) {
 	if err := o.connected(); err != nil {
 		return pauses.Pause{}, err
 	}
-	chosen := pauseTarget{&t.Tenant}
+	chosen := pauseTarget{Tenant: &t.Tenant}
 	if t.Fleet {
 		if t.Tenant != "" {
 			return pauses.Pause{}, &statuspage.RefusedError{Reason: "give a tenant or the fleet, not both"}

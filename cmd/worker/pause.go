@@ -20,15 +20,18 @@ import (
 // pauseTarget is what a command pauses or resumes. A name that is empty, as that
 // of a shell variable which was never set, is not the whole fleet.
 type pauseTarget struct {
-	Tenant *string `arg:"" optional:"" help:"Only this tenant. Default: the whole fleet."`
+	Tenant *string `arg:"" optional:"" help:"Only this tenant."`
+	Fleet  bool    `help:"The whole fleet."`
 }
 
 func (t pauseTarget) pause() (pauses.Pause, error) {
 	switch {
+	case t.Fleet && t.Tenant != nil:
+		return pauses.Pause{}, errors.New("give a tenant or --fleet, not both")
 	case t.Tenant == nil:
 		return pauses.Pause{Fleet: true}, nil
 	case *t.Tenant == "":
-		return pauses.Pause{}, errors.New("the tenant must have a name; leave it out to mean the whole fleet")
+		return pauses.Pause{}, errors.New("the tenant must have a name")
 	case len(*t.Tenant) > wire.MaxIDBytes:
 		return pauses.Pause{}, fmt.Errorf("the tenant's name is longer than %d bytes", wire.MaxIDBytes)
 	}
@@ -57,6 +60,9 @@ When the time is over work goes on by itself. worker resume ends a pause earlier
 func (c *pauseCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if c.List {
 		return c.list(ctx, streams)
+	}
+	if c.Tenant == nil && !c.Fleet {
+		return cli.Usage(errors.New("name a tenant, or give --fleet to pause the whole fleet; --list shows what is paused"))
 	}
 	pause, err := c.pause()
 	if err == nil && c.For != nil && *c.For <= 0 {
@@ -104,8 +110,8 @@ func checkEnd(until, now time.Time) (time.Time, error) {
 }
 
 func (c *pauseCommand) list(ctx context.Context, streams cli.Streams) error {
-	if c.Tenant != nil || c.Reason != "" {
-		return cli.Usage(errors.New("--list lists all that is paused: give it no tenant and no --reason"))
+	if c.Tenant != nil || c.Fleet || c.Reason != "" {
+		return cli.Usage(errors.New("--list lists all that is paused: give it no tenant, no --fleet and no --reason"))
 	}
 	book, err := c.pauses(ctx, streams, false)
 	if err != nil {
@@ -123,7 +129,7 @@ type resumeCommand struct {
 
 // Help is shown below the summary of the command.
 func (resumeCommand) Help() string {
-	return `Ends the pause of a tenant, or of the whole fleet, before its time. Either leaves the other alone. Running workers follow within two seconds.`
+	return `Ends the pause of a tenant, or without one that of the whole fleet, before its time. Either leaves the other alone. Running workers follow within two seconds.`
 }
 
 func (c *resumeCommand) Run(ctx context.Context, streams cli.Streams) error {
@@ -153,7 +159,21 @@ func (c *resumeCommand) Run(ctx context.Context, streams cli.Streams) error {
 	case target.Fleet && len(left) > 0:
 		fmt.Fprintf(streams.Err, "%s still paused: see worker pause --list\n", cli.Count(len(left), "tenant"))
 	}
-	return printPauses(streams.Out, ended, c.JSON)
+	if c.JSON {
+		return cli.WriteJSON(streams.Out, ended)
+	}
+	for _, p := range ended {
+		fmt.Fprintf(streams.Out, "%s goes on; it was paused%s\n", targetShown(p.Pause), untilShown(p))
+	}
+	return nil
+}
+
+// untilShown is when a pause would have ended, of an entry that makes sense.
+func untilShown(p shownPause) string {
+	if p.Until.IsZero() {
+		return ""
+	}
+	return " until " + p.Until.Format(time.RFC3339)
 }
 
 func targetShown(p pauses.Pause) string {

@@ -214,12 +214,15 @@ func (c *limitsUnsetCommand) Run(ctx context.Context, streams cli.Streams) error
 	if err != nil {
 		return err
 	}
-	if len(had) == 0 {
-		fmt.Fprintf(streams.Err, "tenant %s had no limits of its own\n", cli.Printable(c.Tenant))
-	} else {
-		fmt.Fprintf(streams.Err, "tenant %s had these limits; those of the workers hold again\n", cli.Printable(c.Tenant))
+	if c.JSON {
+		return cli.WriteJSON(streams.Out, had)
 	}
-	return printLimits(streams.Out, had, c.JSON)
+	done := "the workers' limits hold again for tenant %s\n"
+	if len(had) == 0 {
+		done = "tenant %s had no limits of its own\n"
+	}
+	_, err = fmt.Fprintf(streams.Out, done, cli.Printable(c.Tenant))
+	return err
 }
 
 // removeLimits returns the limits that the tenant had, none if there were none.

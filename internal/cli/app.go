@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -68,9 +69,12 @@ func (a App) Run(ctx context.Context, args []string, grammar any) (code int) {
 		a.printError(err.Error())
 		return ExitUsage
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(usual(args))
 	if err != nil {
 		a.reportUsage(err, from)
+		if misspelt(parser, args) {
+			fmt.Fprintf(a.Streams.Err, "Run \"%s --help\" for the list of commands.\n", a.Name)
+		}
 		return ExitUsage
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
@@ -94,6 +98,26 @@ func checkArguments(args []string) error {
 		}
 	}
 	return nil
+}
+
+// usual takes "help COMMAND" and --version, which people try first, for what they
+// are here.
+func usual(args []string) []string {
+	switch {
+	case len(args) > 0 && args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case len(args) == 1 && args[0] == "--version":
+		return []string{"version"}
+	}
+	return args
+}
+
+// misspelt reports whether the first argument is meant as a command and is none.
+func misspelt(parser *kong.Kong, args []string) bool {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return false
+	}
+	return !slices.ContainsFunc(parser.Model.Children, func(command *kong.Node) bool { return command.Name == args[0] })
 }
 
 type helpShown int

@@ -253,3 +253,26 @@ func TestURLsInErrorsHaveNoUser(t *testing.T) {
 	got := run(t, nil, "nats://bob:hunter2@host:4222")
 	require.Contains(t, got.err, "nats://[secret]@host:4222")
 }
+
+// What people try first leads to the list of commands.
+func TestTheListOfCommandsIsFound(t *testing.T) {
+	run := func(args ...string) (code int, out, errOut string) {
+		var o, e bytes.Buffer
+		app := cli.App{Name: "weir", LogLevel: "info", Streams: cli.Streams{Out: &o, Err: &e}, LookupEnv: func(string) (string, bool) { return "", false }}
+		code = app.Run(t.Context(), args, &grammar{})
+		return code, o.String(), e.String()
+	}
+	code, out, _ := run("help")
+	require.Zero(t, code)
+	require.Contains(t, out, "Something else.")
+	code, out, _ = run("help", "other")
+	require.Zero(t, code)
+	require.Contains(t, out, "Of the other command.")
+	code, _, errOut := run("ohter")
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, errOut, `Run "weir --help" for the list of commands.`)
+	for _, args := range [][]string{{"other", "--what"}, {"--what"}, {"other", "more"}} {
+		_, _, errOut = run(args...)
+		require.NotContains(t, errOut, "list of commands", args)
+	}
+}

@@ -91,7 +91,7 @@ func TestOperatorsPauseATenantOfARunningFleet(t *testing.T) {
 	_, err = bucket.PutString(t.Context(), "tenant.b", "garbage")
 	require.NoError(t, err)
 	steered[[]pause](t, url, "pause", "a b", "--for", "1h")
-	steered[[]pause](t, url, "pause", "--reason", "backup")
+	steered[[]pause](t, url, "pause", "--fleet", "--reason", "backup")
 	followed(2)
 	_, body = get(second, "/readyz")
 	require.Contains(t, body, "the whole fleet is paused until")
@@ -110,7 +110,7 @@ func TestOperatorsPauseATenantOfARunningFleet(t *testing.T) {
 	require.Never(t, func() bool { return model.Stats().Requests > 31 }, 1500*time.Millisecond, 50*time.Millisecond)
 
 	// It ends by itself.
-	until := steered[[]pause](t, url, "pause", "--for", "2s")[0].Until
+	until := steered[[]pause](t, url, "pause", "--fleet", "--for", "2s")[0].Until
 	eventually(t, "work goes on by itself", func() bool { return c.messages("WEIR_RESULTS") == 35 })
 	t.Logf("done %v after its end", time.Since(until))
 	require.False(t, time.Now().Before(until), "not before its time")
@@ -123,9 +123,10 @@ func TestAPauseHasAnEnd(t *testing.T) {
 	t.Parallel()
 	url := natsServer(t)
 	for _, args := range [][]string{
-		{"pause", "acme", "--for", "0"}, {"pause", "--for", "0s"}, {"pause", "--for=-1h"}, {"pause", "--for", "721h"}, {"pause", "--for", "soon"},
-		{"pause", "--until", "2020-01-01T00:00:00Z"}, {"pause", "--until", "9999-01-01T00:00:00Z"}, {"pause", "--until", "tomorrow"},
-		{"pause", "--for", "1h", "--until", "2099-01-01T00:00:00Z"}, {"pause", ""}, {"resume", ""},
+		{"pause", "acme", "--for", "0"}, {"pause", "--fleet", "--for", "0s"}, {"pause", "--fleet", "--for=-1h"}, {"pause", "--fleet", "--for", "721h"}, {"pause", "--fleet", "--for", "soon"},
+		{"pause", "--fleet", "--until", "2020-01-01T00:00:00Z"}, {"pause", "--fleet", "--until", "9999-01-01T00:00:00Z"}, {"pause", "--fleet", "--until", "tomorrow"},
+		{"pause", "--fleet", "--for", "1h", "--until", "2099-01-01T00:00:00Z"}, {"pause", ""}, {"resume", ""},
+		{"pause"}, {"pause", "--for", "1h"}, {"pause", "acme", "--fleet"}, {"resume", "acme", "--fleet"}, {"pause", "--list", "--fleet"},
 		{"pause", "acme", "--list"}, {"pause", "--list", "--for", "1h"}, {"pause", "--list", "--reason", "why"},
 	} {
 		ended := steer(t, url, args...)
@@ -134,13 +135,13 @@ func TestAPauseHasAnEnd(t *testing.T) {
 	}
 	require.Empty(t, steered[[]pause](t, url, "pause", "--list"))
 	until := time.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
-	require.Equal(t, until, steered[[]pause](t, url, "pause", "--until", until.Format(time.RFC3339))[0].Until)
+	require.Equal(t, until, steered[[]pause](t, url, "pause", "--fleet", "--until", until.Format(time.RFC3339))[0].Until)
 	table := steer(t, url, "pause", "--list")
 	require.Contains(t, table.out, "the whole fleet  "+until.Format(time.RFC3339))
 	unknown := steer(t, url, "resume", "acme")
 	require.Equal(t, 0, unknown.code)
 	require.Contains(t, unknown.errOut, "tenant acme is not paused")
 	require.Contains(t, unknown.errOut, "the whole fleet is still paused until")
-	require.Len(t, steered[[]pause](t, url, "resume"), 1)
+	require.Equal(t, "the whole fleet goes on; it was paused until "+until.Format(time.RFC3339)+"\n", steer(t, url, "resume").out)
 	require.Empty(t, steered[[]pause](t, url, "pause", "--list"))
 }

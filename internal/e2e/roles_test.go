@@ -61,7 +61,7 @@ func TestEveryRoleDoesItsWorkWithItsOwnAccount(t *testing.T) {
 	}
 	for _, args := range []string{
 		"circuit list", "circuit open default", "circuit show default", "circuit reset default", "limits show", "limits set acme --rpm 500", "limits unset acme",
-		"pause acme --for 1m", "pause --list", "resume acme", "pause --for 1m", "resume", "dead list",
+		"pause acme --for 1m", "pause --list", "resume acme", "pause --fleet --for 1m", "resume", "dead list",
 		"dead replay --dry-run --tenant acme", "dead replay --tenant acme",
 	} {
 		succeeds(g.run("operator", "worker", strings.Fields(args)...))

@@ -117,7 +117,8 @@ func TestOperatorsThrottleATenantOfARunningFleet(t *testing.T) {
 	require.Nil(t, shown[0].TPM)
 	table := steer(t, url, "limits", "show", "acme corp")
 	require.Regexp(t, `acme corp\s+1\s+10m0s\s+as the workers\s+1/1\s+-\s+limit \d+m`, table.out)
-	steered[[]tenantLimits](t, url, "limits", "unset", "acme corp")
+	unset := steer(t, url, "limits", "unset", "acme corp")
+	require.Equal(t, "the workers' limits hold again for tenant acme corp\n", unset.out, "what is lifted is not shown as if it held")
 	require.Empty(t, steered[[]tenantLimits](t, url, "limits", "show"))
 	eventually(t, "the tenant is unlimited again", func() bool { return len(c.results()) == 4 })
 	require.Equal(t, 0, w.stop())
@@ -165,7 +166,10 @@ func TestOperatorsSendDeadLettersAgain(t *testing.T) {
 	require.Contains(t, steered[deadLetter](t, url, "dead", "show", number).Body, "Secret Smith")
 
 	asked := model.Stats().Requests
-	dry := steered[replays](t, url, "dead", "replay", "--dry-run")
+	require.Equal(t, 2, steer(t, url, "dead", "replay").code, "all is asked for")
+	require.Equal(t, 2, steer(t, url, "dead", "replay", "--all", "--tenant", "acme").code)
+	require.Equal(t, 3, connect(t, url).messages("WEIR_DEAD"))
+	dry := steered[replays](t, url, "dead", "replay", "--dry-run", "--all")
 	require.True(t, dry.DryRun)
 	require.Len(t, dry.Replayed, 3)
 	require.Equal(t, 3, connect(t, url).messages("WEIR_DEAD"))
