@@ -32,6 +32,9 @@ func (v *topView) head() []screen.Line {
 		}
 		lines = append(lines, screen.Line{Text: "circuits closed: " + strings.Join(names, ", ")})
 	}
+	if limits := overview.DifferentLimits(f.Workers); len(limits) > 1 {
+		lines = append(lines, screen.Line{Text: "workers were started with different limits: " + strings.Join(limits, "; "), Style: screen.Alarm})
+	}
 	for i, p := range f.Pauses {
 		if i == 3 {
 			lines = append(lines, screen.Line{Text: fmt.Sprintf("and %s more", cli.Count(len(f.Pauses)-i, "pause")), Style: screen.Note})
@@ -51,25 +54,33 @@ func (v *topView) totals() string {
 	if v.rate >= 0 {
 		rate = fmt.Sprintf(" (%.1f/s)", v.rate)
 	}
-	return fmt.Sprintf("waiting %d, in flight %d  documents %d  results %d%s  dead %d", t.Waiting, t.InFlight, t.DocumentsWaiting, t.Results, rate, t.Dead)
+	return fmt.Sprintf("waiting %d, given out %d  documents %d  results %d%s  dead %d", t.Waiting, t.InFlight, t.DocumentsWaiting, t.Results, rate, t.Dead)
 }
 
-// workersShown is "3 workers (2 consuming, 1 draining), 9 of 24 slots".
+// workersShown is "3 workers (2 consuming, 1 draining), 9 of 24 slots, 1 stopped".
 func workersShown(workers []overview.Worker) string {
-	states, slots, taken := map[string]int{}, 0, 0
+	states, alive, slots, taken := map[string]int{}, 0, 0, 0
 	for _, w := range workers {
+		if w.State == "stopped" { // has said goodbye, and is soon forgotten
+			continue
+		}
+		alive++
 		states[w.State]++
 		slots, taken = slots+w.Slots, taken+w.InFlight
 	}
-	if len(workers) == 0 {
-		return "no workers"
+	stopped := ""
+	if n := len(workers) - alive; n > 0 {
+		stopped = fmt.Sprintf(", %d stopped", n)
+	}
+	if alive == 0 {
+		return "no workers" + stopped
 	}
 	var parts []string
 	for state, n := range states {
 		parts = append(parts, fmt.Sprintf("%d %s", n, cli.Printable(state)))
 	}
 	slices.Sort(parts)
-	return fmt.Sprintf("%s (%s), %d of %d slots", cli.Count(len(workers), "worker"), strings.Join(parts, ", "), taken, slots)
+	return fmt.Sprintf("%s (%s), %d of %d slots%s", cli.Count(alive, "worker"), strings.Join(parts, ", "), taken, slots, stopped)
 }
 
 func workerShown(w overview.Worker, at time.Time) string {

@@ -26,8 +26,9 @@ func topFleet() overview.Fleet {
 	return overview.Fleet{
 		At: topNow,
 		Workers: []overview.Worker{
-			{Worker: "host-1", State: "consuming", Slots: 8, InFlight: 3, StartedAt: topNow.Add(-time.Hour), Results: 7},
-			{Worker: "host-2", State: "waiting", Problem: "bucket weir_circuit is gone", Slots: 8},
+			{Worker: "host-1", State: "consuming", Slots: 8, InFlight: 3, RPM: 50, WindowMS: 5000, StartedAt: topNow.Add(-time.Hour), Results: 7},
+			{Worker: "host-2", State: "waiting", Problem: "bucket weir_circuit is gone", Slots: 8, RPM: 60, WindowMS: 5000},
+			{Worker: "host-3", State: "stopped", Slots: 8, RPM: 10},
 		},
 		Circuits: []overview.Circuit{{Name: "default", State: "open", OpenedAt: soonest(-time.Minute), NextProbeAt: soonest(42 * time.Second), Reason: "502 Bad Gateway"}},
 		Tenants: []overview.Tenant{
@@ -60,9 +61,10 @@ func TestTopSaysHowTheFleetIs(t *testing.T) {
 	v.take(topFleet())
 	shown := texts(v.lines(132, 24))
 	for _, want := range []string{
-		"2 workers (1 consuming, 1 waiting), 3 of 16 slots", "waiting 12347, in flight 3", "results 7 (2.5/s)  dead 4",
+		"2 workers (1 consuming, 1 waiting), 3 of 16 slots, 1 stopped", "waiting 12347, given out 3", "results 7 (2.5/s)  dead 4",
 		"circuit default is open since 2026-01-02T03:03:05Z, next probe in 42s: 502 Bad Gateway",
 		"tenant globex is paused until 2026-01-02T04:04:05Z: too dear", "malformed 4 (60s ago)",
+		"workers were started with different limits: host-1 50 calls per 5s; host-2 60 calls per 5s",
 		"60/60", "limit 12s", "12k", "1-3 of 3 tenants, by waiting",
 	} {
 		require.Contains(t, shown, want)

@@ -3,6 +3,7 @@ package overview
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -45,4 +46,33 @@ func (r *Reader) base() resilience.Limits {
 		}
 	}
 	return resilience.Limits{Requests: newest.RPM, Window: time.Duration(newest.WindowMS) * time.Millisecond, Tokens: newest.TPM}
+}
+
+// DifferentLimits are the limits that workers were started with, each with a worker
+// that has them: more than one if the workers of a fleet do not agree. Workers that
+// have stopped do not count.
+func DifferentLimits(workers []Worker) []string {
+	type limits struct{ rpm, window, tpm int64 }
+	seen := map[limits]bool{}
+	var all []string
+	for _, w := range workers {
+		own := limits{w.RPM, w.WindowMS, w.TPM}
+		if w.State == "stopped" || seen[own] {
+			continue
+		}
+		seen[own] = true
+		var parts []string
+		if w.RPM > 0 {
+			parts = append(parts, fmt.Sprintf("%d calls", w.RPM))
+		}
+		if w.TPM > 0 {
+			parts = append(parts, fmt.Sprintf("%d tokens", w.TPM))
+		}
+		text := w.Worker + " without limits"
+		if len(parts) > 0 {
+			text = fmt.Sprintf("%s %s per %s", w.Worker, strings.Join(parts, " and "), time.Duration(w.WindowMS)*time.Millisecond)
+		}
+		all = append(all, text)
+	}
+	return all
 }
