@@ -42,8 +42,8 @@ type Progress struct {
 	Dead    map[string]int `json:"dead"`    // by kind
 	Waiting int            `json:"waiting"` // the rest
 
-	// Usage is what the results say they took. What failed attempts and dead
-	// letters took is not known.
+	// Usage is what the results say they took, and the dead letters that their last
+	// call took. What failed attempts before took is not known.
 	Usage extraction.Usage `json:"usage"`
 	// UsageIncomplete counts those of Done whose model server did not say, or not
 	// of every call, how many tokens it took.

@@ -62,6 +62,9 @@ func (t *tally) addDead(d stored[Dead]) {
 		index: d.value.Index, total: d.value.Total, chunk: d.value.ChunkID,
 		accepted: d.accepted, at: d.value.FailedAt, kind: d.value.Kind,
 	}
+	if d.value.Usage != nil {
+		c.usage = *d.value.Usage
+	}
 	t.version(c)
 	t.dead[c.index] = append(t.dead[c.index], c)
 }
@@ -133,6 +136,7 @@ func (t *tally) progress(waiting uint64) Progress {
 			lost++
 			p.Dead[last.kind]++
 			done.at = later(done.at, last.at)
+			done.usage = done.usage.Plus(last.usage)
 		case ok:
 			done.add(result)
 		}

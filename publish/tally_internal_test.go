@@ -42,3 +42,23 @@ func TestTallyCountsAnIndexOnce(t *testing.T) {
 	require.Equal(t, 2, p.Done)
 	require.Equal(t, 198, p.Waiting)
 }
+
+// A dead letter costs what its last call used, and a result instead of it only that.
+func TestTallyCountsWhatDeadLettersUsed(t *testing.T) {
+	at := time.Unix(1, 0)
+	dead := func(index int, chunk string, used *extraction.Usage) stored[Dead] {
+		d := Dead{DocumentID: "d", Index: index, Total: 4, ChunkID: chunk}
+		d.Kind, d.FailedAt, d.Usage = "malformed", at, used
+		return stored[Dead]{value: d, accepted: at}
+	}
+	tally := newTally()
+	tally.addDead(dead(0, "a", &extraction.Usage{PromptTokens: 40, CompletionTokens: 30}))
+	tally.addDead(dead(1, "b", nil))
+	tally.addDead(dead(2, "c", &extraction.Usage{PromptTokens: 100, CompletionTokens: 100}))
+	tally.addResult(fateOf(resultAt(2, 4, at))) // of chunk c, which was sent again
+	tally.addResult(fateOf(resultAt(3, 4, at)))
+	p := tally.progress(0)
+	require.Equal(t, map[string]int{"malformed": 2}, p.Dead)
+	require.Equal(t, extraction.Usage{PromptTokens: 44, CompletionTokens: 32}, p.Usage)
+	require.Zero(t, p.UsageIncomplete)
+}

@@ -28,7 +28,7 @@ type statusCommand struct {
 	Watch   bool          `group:"wait" help:"Show progress on standard error until everything is done, then print the status. Exit with 3 if anything was dead-lettered."`
 	Timeout time.Duration `group:"wait" placeholder:"DURATION" help:"Longest time to watch, such as 10m; then exit with 4. Default: for ever."`
 
-	PriceIn  *float64 `group:"cost" placeholder:"MONEY" help:"What a million prompt tokens cost, in any currency. With --price-out the cost of the results is shown."`
+	PriceIn  *float64 `group:"cost" placeholder:"MONEY" help:"What a million prompt tokens cost, in any currency. With --price-out the cost of the tokens is shown."`
 	PriceOut *float64 `group:"cost" placeholder:"MONEY" help:"What a million answer tokens cost, in the same currency."`
 
 	prices *publish.Prices // nil if the flags ask for no cost
@@ -42,8 +42,8 @@ that wait for the tenant. Chunks in work count as waiting. The last line says wh
 --watch ends when nothing of the tenant waits any more (of a document: when all of its chunks are settled). On a terminal it fills the screen, elsewhere it writes a
 line when there is news.
 
-Tokens are what the model server reported with the results. What failed attempts, retries and dead letters used is not known, and so not in the cost; results
-whose server reported nothing are counted apart.`
+Tokens are what the model server reported with the results, and with the last call of each chunk that is dead-lettered, if it was answered. What failed attempts
+before used is not known, and so not in the cost; results whose server reported nothing are counted apart.`
 }
 
 // readPrices returns nil if the flags ask for no cost.
