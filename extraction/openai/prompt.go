@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"hash/maphash"
+	"slices"
 	"sync"
 	"unicode"
 
@@ -17,6 +19,8 @@ const (
 	fewTokens = 64
 	// trusted is after how many full counts a server is believed to count.
 	trusted = 2
+	// remembered is how many of the last texts that were read in full are remembered.
+	remembered = 256
 )
 
 // meter judges how a server counts prompts. It is safe for concurrent use.
@@ -25,7 +29,14 @@ type meter struct {
 	full int   // counts that can be of the whole prompt
 	most int64 // tokens that it has reported of one prompt
 	odd  bool  // it leaves out of its counts what it has cached
+
+	read [remembered]uint64 // hashes of texts that it has counted in full
+	next int                // in read
+	seed maphash.Seed
 }
+
+// newMeter returns a meter that has seen nothing.
+func newMeter() *meter { return &meter{seed: maphash.MakeSeed()} }
 
 // cuts reports whether the server read less than was sent: servers that cut a long
 // prompt in silence answer from the rest. Every tokenizer spends what
@@ -36,7 +47,11 @@ type meter struct {
 // believed only if it is what a context holds to the token, and one that does not if it
 // may be the size of a context, or if the server has counted in full before. None is
 // believed any more once a count covers the text and is far below what the server has
-// read before: one that cuts keeps as much of every prompt.
+// read before: one that cuts keeps as much of every prompt. A text that was counted in
+// full before is not judged again: it may be cached.
+//
+// Tokenizers differ by a factor of two, and so a prompt that was cut to more than half
+// may pass.
 func (m *meter) cuts(req extraction.Request, promptTokens int64) bool {
 	text := fewestTokens(req.Text)
 	all := text + fewestTokens(req.SystemPrompt)
@@ -45,9 +60,17 @@ func (m *meter) cuts(req extraction.Request, promptTokens int64) bool {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	hash := maphash.String(m.seed, req.Text)
+	known := slices.Contains(m.read[:], hash)
+	if promptTokens >= all && !known {
+		m.read[m.next%remembered] = hash
+		m.next++
+	}
 	if promptTokens >= all {
 		m.full++
 		m.most = max(m.most, promptTokens)
+	}
+	if known || promptTokens >= all {
 		return false
 	}
 	covers := promptTokens >= text
@@ -74,6 +97,10 @@ func fewestTokens(s string) int64 {
 		case r < 0x80 && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'):
 		case r < 0x80:
 			inWord = inWord && r != ' ' && r != '\n' && r != '\t' && r != '\r'
+			continue
+		case r == '\u30FC' || r == '\uFF70' || r == '\uFF9E' || r == '\uFF9F': // change the kana before, and belong to no script
+			ideographs++
+			inWord = false
 			continue
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
 			ideographs++

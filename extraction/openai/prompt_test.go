@@ -40,7 +40,7 @@ func TestAPromptThatTheServerCutIsContextTooLong(t *testing.T) {
 		_, err := p.ask(medium)
 		require.NoError(t, err)
 	}
-	_, err := p.ask(medium)
+	_, err := p.ask("Again. " + medium)
 	require.ErrorIs(t, err, extraction.ErrContextTooLong)
 }
 
@@ -67,6 +67,12 @@ func TestAServerThatLeavesOutWhatItHasCachedCostsNoResults(t *testing.T) {
 		}
 	}
 	p := start(t)
+	for i, n := range []int{1300, 1300, 1300, 60, 1024} { // the text was cached, too
+		p.server.Then(reports(n))
+		_, err := p.ask(text)
+		require.NoError(t, err, "call %d", i)
+	}
+	p = start(t)
 	cached := reports(300)
 	cached.Usage = []byte(`{"prompt_tokens":300,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":1000}}`)
 	p.server.Then(reports(1300), reports(1300), cached)
@@ -90,6 +96,7 @@ func TestNoTokenizerMakesAsLittleAsIsTakenForCut(t *testing.T) {
 		"Vietnamese": "Hà Nội là thủ đô của nước Việt Nam và là một thành phố rất lớn.",
 		"Chinese":    "东京是日本的首都，也是世界上人口最多的城市之一。中华人民共和国成立于一九四九年十月一日。",
 		"Japanese":   "東京は日本の首都であり、世界でも最も人口の多い都市の一つです。ありがとうございました。",
+		"katakana":   "サーバーのエラーメッセージがユーザーのコンピューターに表示される。メーカーのスーパーコンピューターセンターでデータサービスをスタート。ｺﾝﾋﾟｭｰﾀｰ",
 		"Korean":     "서울은 대한민국의 수도이며 인구가 가장 많은 도시이다. 사람들은 한강을 따라 걷는다.",
 		"Thai":       "กรุงเทพมหานครเป็นเมืองหลวงและนครที่มีประชากรมากที่สุดของประเทศไทย",
 		"Khmer":      "ភ្នំពេញគឺជារាជធានីនៃព្រះរាជាណាចក្រកម្ពុជា",
@@ -101,6 +108,11 @@ func TestNoTokenizerMakesAsLittleAsIsTakenForCut(t *testing.T) {
 		require.Greater(t, all*10, few*11-10, "%s: %d, of %d", language, few, all)
 		t.Logf("%s: at least %d, o200k %d", language, few, all)
 	}
+}
+
+// The mark of a long vowel is no word between two words, nor are half-width voice marks.
+func TestALongVowelIsOneCharacterMore(t *testing.T) {
+	require.Equal(t, openai.FewestTokens("ササササササササササササ"), openai.FewestTokens("サーバーｻｰﾊﾞｰサーバ"))
 }
 
 func tokensOf(c *tokens.Counter, text string) (n int64) {
