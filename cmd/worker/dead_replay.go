@@ -55,7 +55,7 @@ func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error 
 	switch {
 	case len(c.Letters) > 0 && (filtered || c.All), filtered && c.All:
 		return cli.Usage(errors.New("give either numbers of letters or filters or --all"))
-	case len(c.Letters) == 0 && !filtered && !c.All && !c.DryRun:
+	case len(c.Letters) == 0 && !filtered && !c.All && !c.DryRun && cli.IsTerminal(streams.In): // scripts have always meant all
 		return cli.Usage(errors.New("give numbers of letters, filters such as --tenant or --kind, or --all; --dry-run alone shows what --all would send"))
 	}
 	s, err := c.open(ctx, streams)

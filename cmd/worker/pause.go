@@ -61,7 +61,7 @@ func (c *pauseCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if c.List {
 		return c.list(ctx, streams)
 	}
-	if c.Tenant == nil && !c.Fleet {
+	if c.Tenant == nil && !c.Fleet && cli.IsTerminal(streams.In) { // scripts have always meant the fleet
 		return cli.Usage(errors.New("name a tenant, or give --fleet to pause the whole fleet; --list shows what is paused"))
 	}
 	pause, err := c.pause()

@@ -126,7 +126,7 @@ func TestAPauseHasAnEnd(t *testing.T) {
 		{"pause", "acme", "--for", "0"}, {"pause", "--fleet", "--for", "0s"}, {"pause", "--fleet", "--for=-1h"}, {"pause", "--fleet", "--for", "721h"}, {"pause", "--fleet", "--for", "soon"},
 		{"pause", "--fleet", "--until", "2020-01-01T00:00:00Z"}, {"pause", "--fleet", "--until", "9999-01-01T00:00:00Z"}, {"pause", "--fleet", "--until", "tomorrow"},
 		{"pause", "--fleet", "--for", "1h", "--until", "2099-01-01T00:00:00Z"}, {"pause", ""}, {"resume", ""},
-		{"pause"}, {"pause", "--for", "1h"}, {"pause", "acme", "--fleet"}, {"resume", "acme", "--fleet"}, {"pause", "--list", "--fleet"},
+		{"pause", "acme", "--fleet"}, {"resume", "acme", "--fleet"}, {"pause", "--list", "--fleet"},
 		{"pause", "acme", "--list"}, {"pause", "--list", "--for", "1h"}, {"pause", "--list", "--reason", "why"},
 	} {
 		ended := steer(t, url, args...)
