@@ -267,7 +267,7 @@ func TestTheListOfCommandsIsFound(t *testing.T) {
 	require.Contains(t, out, "Something else.")
 	code, out, _ = run("help", "other")
 	require.Zero(t, code)
-	require.Contains(t, out, "Of the other command.")
+	require.Contains(t, out, "Of the other command")
 	code, _, errOut := run("ohter")
 	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, errOut, `Run "weir --help" for the list of commands.`)
