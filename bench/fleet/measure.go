@@ -40,7 +40,7 @@ func buildWorker() (path string, remove func(), err error) {
 	remove = func() { _ = os.RemoveAll(dir) }
 	path = filepath.Join(dir, "worker")
 	build := exec.Command("go", "build", "-o", path, "./cmd/worker")
-	build.Dir = ".." // the product's module; this one is run in bench/
+	build.Dir = ".."                                  // the product's module; this one is run in bench/
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as `make build` does
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
