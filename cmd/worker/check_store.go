@@ -89,9 +89,12 @@ func (u *checkup) proofIn(ctx context.Context, bucket string, beside ...string) 
 // staleAfter is how old the traces of a check are that has ended for certain.
 const staleAfter = time.Hour
 
-// eraseStale removes what checks have left in the bucket that lost their connection
-// before they could tidy up.
+// eraseStale removes the circuits of checks that lost their connection before they
+// could tidy up. What they leave elsewhere is forgotten by itself.
 func (u *checkup) eraseStale(ctx context.Context, bucket string, cache *natskv.Cache, age time.Duration) error {
+	if bucket != u.names.CircuitBucket() {
+		return nil
+	}
 	reading, err := follow.NewBucket(u.js, bucket).Look(ctx)
 	if err != nil {
 		return err

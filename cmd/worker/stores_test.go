@@ -104,7 +104,9 @@ func TestCheckRemovesWhatOthersHaveLeft(t *testing.T) {
 	for _, name := range []string{wire.NewProbe(), "default", "check-in"} {
 		require.NoError(t, cache.Set(t.Context(), name+".state", "open", 0))
 	}
-	u := &checkup{js: js}
+	names, err := wire.NewNames("")
+	require.NoError(t, err)
+	u := &checkup{js: js, names: names}
 	require.NoError(t, u.eraseStale(t.Context(), "weir_circuit", cache, staleAfter))
 	keys, err := cache.Keys(t.Context())
 	require.NoError(t, err)
