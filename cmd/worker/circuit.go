@@ -100,19 +100,7 @@ func (circuitResetCommand) Help() string {
 }
 
 func (c *circuitResetCommand) Run(ctx context.Context, streams cli.Streams) error {
-	if err := c.check(); err != nil {
-		return err
-	}
-	book, err := c.circuits(ctx, streams, false)
-	if err != nil {
-		return err
-	}
-	defer book.close()
-	if !book.knows(c.Name) { // writing would only make a misspelt circuit known
-		fmt.Fprintf(streams.Err, "nothing is stored of circuit %s: there is nothing to reset\n", cli.Printable(c.Name))
-		return book.show(ctx, streams.Out, c.Name, c.JSON)
-	}
-	return book.change(ctx, streams, c.Name, c.JSON, func(ctx context.Context, b *resilience.Breaker) error { return b.Reset(ctx) })
+	return c.changeKnown(ctx, streams, c.operatorFlags, "reset", (*resilience.Breaker).Reset)
 }
 
 type circuitOpenCommand struct {
@@ -154,19 +142,25 @@ func (circuitForgetCommand) Help() string {
 }
 
 func (c *circuitForgetCommand) Run(ctx context.Context, streams cli.Streams) error {
+	return c.changeKnown(ctx, streams, c.operatorFlags, "forget", (*resilience.Breaker).Forget)
+}
+
+// changeKnown does something with a circuit of which something is stored: writing
+// would only make a misspelt one known.
+func (c circuitName) changeKnown(ctx context.Context, streams cli.Streams, flags operatorFlags, verb string, do func(*resilience.Breaker, context.Context) error) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	book, err := c.circuits(ctx, streams, false)
+	book, err := flags.circuits(ctx, streams, false)
 	if err != nil {
 		return err
 	}
 	defer book.close()
 	if !book.knows(c.Name) {
-		fmt.Fprintf(streams.Err, "nothing is stored of circuit %s: there is nothing to forget\n", cli.Printable(c.Name))
-		return book.show(ctx, streams.Out, c.Name, c.JSON)
+		fmt.Fprintf(streams.Err, "nothing is stored of circuit %s: there is nothing to %s\n", cli.Printable(c.Name), verb)
+		return book.show(ctx, streams.Out, c.Name, flags.JSON)
 	}
-	return book.change(ctx, streams, c.Name, c.JSON, func(ctx context.Context, b *resilience.Breaker) error { return b.Forget(ctx) })
+	return book.change(ctx, streams, c.Name, flags.JSON, func(ctx context.Context, b *resilience.Breaker) error { return do(b, ctx) })
 }
 
 // circuitBook is what the fleet has stored of its circuits.
