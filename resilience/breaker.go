@@ -165,6 +165,7 @@ func (p Permit) Success(ctx context.Context) error {
 		if err := b.store.Load(ctx, failures[:]); err != nil {
 			return storeError(ctx, "breaker success", err)
 		}
+		answered(ctx)
 		if !failures[0].Present {
 			return nil
 		}
@@ -263,6 +264,7 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 		if err != nil {
 			return plan{}, storeError(ctx, op, err)
 		}
+		answered(ctx)
 		todo := decide(c)
 		if len(todo.changes) == 0 {
 			return todo, nil
@@ -271,6 +273,7 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 		if err != nil {
 			return plan{}, storeError(ctx, op, err)
 		}
+		answered(ctx)
 		if swapped {
 			if todo.to != "" {
 				from, _ := stateOf(c.state())
@@ -278,7 +281,6 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 			}
 			return todo, nil
 		}
-		answered(ctx)
 		if n > 0 { // the first time the other client has probably finished
 			pause := time.Millisecond << min(n, 5)
 			if err := sleepContext(ctx, mathrand.N(pause)); err != nil {
@@ -326,5 +328,6 @@ func (b *Breaker) read(ctx context.Context) (circuit, error) {
 	if err := b.store.Load(ctx, c); err != nil {
 		return nil, err
 	}
+	answered(ctx)
 	return c, b.store.Load(ctx, c[atState:atState+1])
 }

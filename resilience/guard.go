@@ -5,8 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"time"
-
-	"github.com/weirkeeper/weirkeeper/kvcache"
 )
 
 // GuardConfig says what a [Guard] is made of. Every part may be left out.
@@ -89,6 +87,9 @@ type Call struct {
 // How the call ended is recorded whether or not ctx ends meanwhile, and each thing
 // once. That takes as long as the store takes; if it has died during the call the
 // answer comes 2 s later, or 4 s if the call's error also asks for a cool-down.
+//
+// fn must end when its ctx does: one that goes on keeps what it holds, such as the only
+// probe of an open circuit.
 //
 // When ctx is cancelled the call says nothing about the server. A panic of fn
 // passes through, and neither does it.
@@ -174,7 +175,7 @@ func (c *guarded) attempt(ctx context.Context) error {
 			ctx, cancel := c.guard.recording(ctx)
 			defer cancel()
 			err := c.guard.limiter.Cool(ctx, c.call.Tenant, class.RetryAfter)
-			c.silent = errors.Is(err, kvcache.ErrUnavailable)
+			c.silent = errors.Is(err, errSilent)
 			c.note("cool", err)
 		}
 	}

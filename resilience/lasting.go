@@ -11,8 +11,7 @@ import (
 
 // recordTimeout bounds the silence of a store to which something is reported
 // although the caller may have gone: what a guard records at the end of a call, or one
-// step of [Breaker.Allow]. A store that answers has more time: a change that lost
-// against others begins again.
+// step of [Breaker.Allow]. With every answer that time begins anew.
 const recordTimeout = 2 * time.Second
 
 var errSilent = errors.New("no answer in " + recordTimeout.String())

@@ -134,33 +134,64 @@ func TestAnswerIsAtMostTwoSecondsLate(t *testing.T) {
 
 // A store that answers late, but answers, is told of every failure of a crowd.
 func TestACrowdOfFailuresIsCounted(t *testing.T) {
-	const crowd = 16
-	synctest.Test(t, func(t *testing.T) {
-		cfg := resilience.DefaultBreakerConfig()
-		cfg.Cache, cfg.FailureThreshold = &lateStore{kvcache.NewMemory()}, crowd+1
-		b, err := resilience.NewBreaker(cfg)
-		require.NoError(t, err)
-		g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Classify: classify})
-		require.NoError(t, err)
-		var all sync.WaitGroup
-		for range crowd {
-			all.Go(func() {
-				_ = g.Do(t.Context(), aCall, func(context.Context) (int64, error) { return 0, errDown })
-			})
-		}
-		all.Wait()
-		s, err := b.Snapshot(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, crowd, s.Failures)
-	})
+	for late, crowd := range map[time.Duration]int{100 * time.Millisecond: 16, 1900 * time.Millisecond: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := resilience.DefaultBreakerConfig()
+			cfg.Cache, cfg.FailureThreshold = &lateStore{kvcache.NewMemory(), late}, crowd+1
+			b, err := resilience.NewBreaker(cfg)
+			require.NoError(t, err)
+			g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Classify: classify})
+			require.NoError(t, err)
+			var all sync.WaitGroup
+			for range crowd {
+				all.Go(func() {
+					_ = g.Do(t.Context(), aCall, func(context.Context) (int64, error) { return 0, errDown })
+				})
+			}
+			all.Wait()
+			s, err := b.Snapshot(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, crowd, s.Failures)
+		})
+	}
 }
 
-// lateStore takes 100 ms for every answer.
-type lateStore struct{ *kvcache.Memory }
+// Who leaves during a call, or between its attempts, has learnt nothing of the server.
+func TestWhoLeavesCountsNoFailure(t *testing.T) {
+	for name, after := range map[string]time.Duration{"during the call": 0, "while a retry waits": 100 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			b, err := resilience.NewBreaker(resilience.DefaultBreakerConfig())
+			require.NoError(t, err)
+			retry := resilience.DefaultRetryPolicy()
+			g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Retry: &retry, Classify: classify})
+			require.NoError(t, err)
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			if after > 0 {
+				time.AfterFunc(after, leave)
+			}
+			require.Error(t, g.Do(ctx, aCall, func(context.Context) (int64, error) {
+				if after == 0 {
+					leave()
+				}
+				return 0, errDown
+			}), name)
+			s, err := b.Snapshot(t.Context())
+			require.NoError(t, err)
+			require.Zero(t, s.Failures, name)
+		})
+	}
+}
+
+// lateStore takes its time for every answer.
+type lateStore struct {
+	*kvcache.Memory
+	takes time.Duration
+}
 
 func (s *lateStore) late(ctx context.Context) error {
 	select {
-	case <-time.After(100 * time.Millisecond):
+	case <-time.After(s.takes):
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("%w: %w", kvcache.ErrUnavailable, context.Cause(ctx))
