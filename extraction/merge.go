@@ -35,7 +35,11 @@ type Source struct {
 	Model      string    `json:"model"`
 	Evidence   *Evidence `json:"evidence"` // offsets are in the chunk's text
 
-	ChunkStart int               `json:"chunk_start"`        // in the document's bytes: add the evidence's offsets
+	// ChunkStart and ChunkEnd are the chunk's range in the document's own bytes, 0 if that is
+	// not known. With the evidence's offsets ChunkStart adds up to a place there, unless the
+	// text was extracted: then TextStart of the metadata does, to one in that text.
+	ChunkStart int               `json:"chunk_start"`
+	ChunkEnd   int               `json:"chunk_end,omitempty"`
 	Metadata   map[string]string `json:"metadata,omitempty"` // the chunk's, such as its page
 }
 
@@ -140,7 +144,8 @@ type mergedEntity struct {
 
 func (m *merger) add(part Part) {
 	source := func(e *Evidence) Source {
-		return Source{DocumentID: part.DocumentID, ChunkID: part.ChunkID, Index: part.Index, Model: part.Extraction.Model, Evidence: e, ChunkStart: part.ByteStart, Metadata: part.Metadata}
+		return Source{DocumentID: part.DocumentID, ChunkID: part.ChunkID, Index: part.Index, Model: part.Extraction.Model, Evidence: e,
+			ChunkStart: part.ByteStart, ChunkEnd: part.ByteEnd, Metadata: part.Metadata}
 	}
 	for _, e := range part.Extraction.Entities {
 		have := m.entities[e.ID]

@@ -13,7 +13,8 @@ type Part struct {
 	Index      int
 	Total      int    // chunks of the document, 0 if it is not known
 	Title      string // of the document, if it is known
-	ByteStart  int    // of the chunk, in the document
+	ByteStart  int    // of the chunk, in the document's own bytes
+	ByteEnd    int    // 0 if it is not known
 	Metadata   map[string]string
 	Extraction Extraction
 }
@@ -72,7 +73,7 @@ func (p *Pipeline) ExtractDocument(ctx context.Context, tenant string, s *Splitt
 		x, err := p.Extract(ctx, tenant, c)
 		switch {
 		case err == nil:
-			out.Parts = append(out.Parts, Part{DocumentID: c.DocumentID, ChunkID: c.ChunkID, Index: c.Index, Title: c.Title, ByteStart: c.ByteStart, Metadata: c.Metadata, Extraction: x})
+			out.Parts = append(out.Parts, Part{DocumentID: c.DocumentID, ChunkID: c.ChunkID, Index: c.Index, Title: c.Title, ByteStart: c.ByteStart, ByteEnd: c.ByteEnd, Metadata: c.Metadata, Extraction: x})
 		case ctx.Err() != nil:
 			out.Skipped = chunks[i:]
 			return out, ctx.Err()

@@ -80,8 +80,10 @@ func NewSplitter(size, overlap int, options ...SplitOption) (*Splitter, error) {
 }
 
 // Split cuts a document into its chunks, in order. Each chunk's text is
-// doc.Text[ByteStart:ByteEnd], byte for byte; identity and provenance are filled
-// in, and the metadata map is shared with the document unless that has marks.
+// doc.Text[ByteStart:ByteEnd], byte for byte, unless the text was extracted: then these
+// are where it came from, as far as the document's Origin knows, and the metadata has
+// its range in the text ([TextStart]). Identity and provenance are filled in, and the
+// metadata map is shared with the document unless that has marks or an origin.
 //
 // A document with nothing to read is a [BlankTextError], one that is not clean
 // UTF-8 an [*InvalidTextError] with the position.
@@ -99,12 +101,13 @@ func (s *Splitter) Split(doc Document) ([]Chunk, error) {
 	chunks := make([]Chunk, len(spans))
 	for i, sp := range spans {
 		text := doc.Text[sp.start:sp.end]
+		from, to, metadata := doc.place(sp.start, sp.end, marks.metadata(doc.Metadata, sp.start, sp.end))
 		chunks[i] = Chunk{
 			DocumentID: id, Index: i, Total: len(spans), Text: text,
 			ChunkID: ChunkID(id, i, text), DocumentSHA256: sum,
-			ByteStart: sp.start, ByteEnd: sp.end,
+			ByteStart: from, ByteEnd: to,
 			Title: doc.Title, URI: doc.URI, Domain: doc.Domain,
-			Metadata: marks.metadata(doc.Metadata, sp.start, sp.end),
+			Metadata: metadata,
 		}
 	}
 	return chunks, nil

@@ -84,6 +84,35 @@ func TestSplitFillsIdentityAndProvenance(t *testing.T) {
 }
 
 // The position in the source goes with every chunk.
+// twice is a text that was extracted from a document of two bytes for each.
+type twice struct{}
+
+func (twice) Range(start, end int) (from, to int, ok bool) { return 2 * start, 2 * end, true }
+
+func TestSplitSaysWhereAnExtractedTextStands(t *testing.T) {
+	doc := extraction.Document{Text: "Ada met Bob. Cy met Dee.", Metadata: map[string]string{"k": "v"}}
+	splitter, err := extraction.NewSplitter(14, 0)
+	require.NoError(t, err)
+	for _, tc := range []struct {
+		origin     extraction.Origin
+		start, end int
+		metadata   map[string]string
+	}{
+		{nil, 13, 24, map[string]string{"k": "v"}},
+		{twice{}, 26, 48, map[string]string{"k": "v", "text_start": "13", "text_end": "24"}},
+		{extraction.NoOrigin{}, 0, 0, map[string]string{"k": "v", "text_start": "13", "text_end": "24"}},
+	} {
+		doc.Origin = tc.origin
+		chunks, err := splitter.Split(doc)
+		require.NoError(t, err)
+		require.Len(t, chunks, 2)
+		require.Equal(t, "Cy met Dee.", chunks[1].Text)
+		require.Equal(t, [2]int{tc.start, tc.end}, [2]int{chunks[1].ByteStart, chunks[1].ByteEnd})
+		require.Equal(t, tc.metadata, chunks[1].Metadata)
+	}
+	require.Len(t, doc.Metadata, 1, "the document's own is left alone")
+}
+
 func TestSplitMarksWhereChunksStand(t *testing.T) {
 	doc := extraction.Document{
 		Text:     "Aaaa aaaa. Bbbb bbbb. Cccc cccc. Dddd dddd.",

@@ -11,6 +11,9 @@ type Document struct {
 	// Marks, in the order of their offsets, say where in the source the text
 	// stands. [Splitter.Split] puts them into the metadata of the chunks.
 	Marks []Mark `json:"-"`
+	// Origin, if the text was extracted, says where it stands in the document's own
+	// bytes. nil: the text is the document.
+	Origin Origin `json:"-"`
 }
 
 // Chunk is one piece of a document: the unit of work. Only Text is required.
@@ -21,8 +24,8 @@ type Chunk struct {
 	Text           string            `json:"text"`
 	ChunkID        string            `json:"chunk_id,omitempty"`
 	DocumentSHA256 string            `json:"document_sha256,omitempty"`
-	ByteStart      int               `json:"byte_start"`         // half-open range in the document's bytes
-	ByteEnd        int               `json:"byte_end,omitempty"` //
+	ByteStart      int               `json:"byte_start"`         // half-open range in the document's own bytes,
+	ByteEnd        int               `json:"byte_end,omitempty"` // 0 if it is not known
 	Title          string            `json:"title,omitempty"`
 	URI            string            `json:"uri,omitempty"`
 	Domain         string            `json:"domain,omitempty"`

@@ -115,7 +115,7 @@ func (f *Files) extractOne(name, ending string, in io.Reader) (Item, error) {
 	case err != nil:
 		return Item{}, refusal(name, err.Error(), err)
 	}
-	doc := extraction.Document{Title: text.Title, URI: validName(name), Text: text.Text, Marks: text.Marks}
+	doc := extraction.Document{Title: text.Title, URI: validName(name), Text: text.Text, Marks: text.Marks, Origin: text.Origin}
 	if doc.Title == "" {
 		doc.Title = validName(filepath.Base(name))
 	}

@@ -84,6 +84,7 @@ func (f *fleet) finish(msg jetstream.Msg, extracted extraction.Extraction) {
 	}
 	body, err := wire.EncodeResult(wire.Result{
 		TenantID: tenant, DocumentID: chunk.DocumentID, ChunkID: chunk.ChunkID, Index: chunk.Index, Total: chunk.Total, Title: chunk.Title,
+		ByteStart: chunk.ByteStart, ByteEnd: chunk.ByteEnd, Metadata: chunk.Metadata,
 		Extraction: extracted, Attempts: 1, StartedAt: time.Now(), FinishedAt: time.Now(), Worker: "test",
 	})
 	require.NoError(f.t, err)

@@ -44,7 +44,7 @@ func (r *Reader) RunParts(ctx context.Context, run string, documents ...string) 
 			if t.counts(result.value.Total) {
 				byIndex[result.value.Index] = extraction.Part{
 					DocumentID: id, ChunkID: result.value.ChunkID, Index: result.value.Index, Total: result.value.Total, Title: result.value.Title,
-					ByteStart: result.value.ByteStart, Metadata: result.value.Metadata, Extraction: result.value.Extraction,
+					ByteStart: result.value.ByteStart, ByteEnd: result.value.ByteEnd, Metadata: result.value.Metadata, Extraction: result.value.Extraction,
 				}
 			}
 		}

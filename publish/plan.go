@@ -193,15 +193,19 @@ func (p *Plan) prepare(item Item) ([]message, PlannedDocument, error) {
 	}
 	messages := make([]message, 0, len(chunks))
 	for _, chunk := range chunks {
+		at := chunk.ByteStart
+		if chunk.ByteEnd == 0 {
+			at = -1 // nowhere in the file
+		}
 		body, err := wire.EncodeChunk(chunk)
 		if err != nil {
-			return refuse(chunk.ByteStart, err.Error(), err)
+			return refuse(at, err.Error(), err)
 		}
 		msg := nats.NewMsg(p.config.Names.ChunkSubject(p.config.Tenant))
 		msg.Data = body
 		msg.Header.Set(nats.MsgIdHdr, chunk.ChunkID)
 		if err := wire.CheckSize(msg, p.config.MaxPayload); err != nil {
-			return refuse(chunk.ByteStart, fmt.Sprintf("chunk %d: %v: use a smaller chunk size or less metadata", chunk.Index, err), err)
+			return refuse(at, fmt.Sprintf("chunk %d: %v: use a smaller chunk size or less metadata", chunk.Index, err), err)
 		}
 		messages = append(messages, message{chunk, msg})
 	}

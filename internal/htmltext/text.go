@@ -3,10 +3,11 @@ package htmltext
 
 import (
 	"strings"
-	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/weirkeeper/weirkeeper/internal/origin"
 )
 
 // Page is what a reader sees of an HTML page.
@@ -14,6 +15,8 @@ type Page struct {
 	Title    string // of the page, not part of the text
 	Text     string
 	Headings []Heading
+	Origin   *origin.Map // where in the source the text stands
+	Hidden   int         // bytes of text that attributes hide, without white space
 }
 
 // Heading is a heading and where its text begins in that of the page.
@@ -24,31 +27,35 @@ type Heading struct {
 
 // Read returns the readable text of an HTML source: markup, scripts, styles and
 // other invisible elements are left out, block elements end a line, white space is
-// folded as a browser does outside <pre>, control characters are dropped. What the
-// attribute hidden or a style makes invisible is read: pages show it later. It never
-// fails: broken HTML has text, too, and an element that is never closed hides
-// nothing, but for scripts and styles. Offsets into the result are not offsets into
-// the source.
+// folded as a browser does outside <pre>, control characters are dropped. So is what
+// an element's own attribute hidden or style (display: none, visibility: hidden) hides,
+// but for hidden="until-found" and a body that hides itself. What style sheets and
+// scripts do is not known, and aria-hidden hides nothing from a reader's eye.
+//
+// It never fails: broken HTML has text, too, and an invisible element that is never
+// closed hides nothing, but for scripts and styles. Offsets into the result are not
+// offsets into the source: see [Page.Origin].
 func Read(source string) Page { return read(source, false) }
 
 // ReadXHTML is [Read] for XHTML, where <script/> is an element of its own.
 func ReadXHTML(source string) Page { return read(source, true) }
 
 func read(source string, xhtml bool) Page {
-	var out writer
 	var page Page
 	var hidden atom.Atom // the invisible element that we are inside, if any
+	w := walk{page: &page, open: openElements{xhtml: xhtml}, headingFrom: -1}
 	ends := closings{source: source}
-	at, depth, pre, headingFrom := 0, 0, 0, -1
+	at, depth := 0, 0
 	entitled := false // the token before was <title>
 	tokens := html.NewTokenizer(strings.NewReader(source))
 	tokens.AllowCDATA(xhtml)
 	for {
 		kind := tokens.Next()
 		if kind == html.ErrorToken {
-			page.Text = out.String()
+			page.Text, page.Origin = w.out.String(), &w.out.origin
 			return page
 		}
+		begin := at
 		at += len(tokens.Raw())
 		token := tokens.Token()
 		a := token.DataAtom
@@ -79,110 +86,68 @@ func read(source string, xhtml bool) Page {
 			}
 			continue
 		}
-		switch kind {
-		case html.TextToken:
-			out.text(token.Data, pre > 0)
-		case html.StartTagToken, html.SelfClosingTagToken:
-			if isHidden(a) && opens && closed {
-				hidden, depth = a, 1
-				continue
-			}
-			if a == atom.Pre && opens {
-				pre++
-			}
-			out.boundary(a)
-			if isHeading(a) && opens {
-				headingFrom = out.Len()
-			}
-		case html.EndTagToken:
-			if a == atom.Pre && pre > 0 {
-				pre--
-			}
-			out.boundary(a)
-			if isHeading(a) && headingFrom >= 0 {
-				text := out.String()[headingFrom:]
-				if heading := strings.TrimSpace(text); heading != "" {
-					page.Headings = append(page.Headings, Heading{headingFrom + strings.Index(text, heading), heading})
-					out.below = true
-				}
-				headingFrom = -1
-			}
+		switch {
+		case kind == html.TextToken:
+			w.text(source[begin:at], token.Data, begin)
+		case opens && isHidden(a) && closed:
+			hidden, depth = a, 1
+		case kind == html.StartTagToken || kind == html.SelfClosingTagToken:
+			w.start(token, opens, kind == html.StartTagToken || !xhtml)
+		case kind == html.EndTagToken:
+			w.end(token)
 		}
 	}
 }
 
-// writer holds back white space until something visible follows it.
-type writer struct {
-	strings.Builder
-	pending string
-	below   bool // a heading is the last that was written
+// walk goes through the tags that can be seen.
+type walk struct {
+	page        *Page
+	out         writer
+	open        openElements
+	pre         int // that we are inside of
+	headingFrom int // where the heading at hand begins, or -1
 }
 
-func (w *writer) text(s string, pre bool) {
-	s = strings.Map(printable, s)
-	if pre {
-		w.preformatted(s)
+func (w *walk) text(raw, data string, at int) {
+	if l := w.open.content(); l.gone || l.unseen {
+		w.page.Hidden += visibleBytes(data)
 		return
 	}
-	words := strings.Fields(s)
-	if len(words) == 0 {
-		w.gap(" ")
+	w.out.text(newRun(raw, data, at), w.pre > 0)
+}
+
+func (w *walk) start(token html.Token, opens, holds bool) {
+	a := token.DataAtom
+	if w.open.start(token, holds).gone {
 		return
 	}
-	if strings.TrimLeft(s, " \t\r\n\f") != s {
-		w.gap(" ")
+	if a == atom.Pre && opens {
+		w.pre++
 	}
-	w.visible(strings.Join(words, " "))
-	if strings.TrimRight(s, " \t\r\n\f") != s {
-		w.gap(" ")
-	}
-}
-
-// preformatted writes white space as it is, but for that at the beginning and at
-// the end of everything.
-func (w *writer) preformatted(s string) {
-	start, end := 0, len(strings.TrimRightFunc(s, unicode.IsSpace))
-	if w.Len() == 0 {
-		start = len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
-	}
-	if start < end {
-		w.visible(s[start:end])
-	}
-	if w.Len() > 0 {
-		w.pending += s[end:]
+	w.out.boundary(a)
+	if isHeading(a) && opens {
+		w.headingFrom = w.out.Len()
 	}
 }
 
-func (w *writer) visible(s string) {
-	if w.Len() > 0 {
-		// Below a heading no blank line: the heading stays with its text.
-		if w.below && strings.Count(w.pending, "\n") > 1 {
-			w.pending = "\n"
-		}
-		w.WriteString(w.pending)
+func (w *walk) end(token html.Token) {
+	a := token.DataAtom
+	if w.open.end(token).gone {
+		return
 	}
-	w.pending, w.below = "", false
-	w.WriteString(s)
-}
-
-// gap asks for white space before what comes next; the request with the most
-// line ends wins.
-func (w *writer) gap(s string) {
-	if w.pending == "" || strings.Count(s, "\n") > strings.Count(w.pending, "\n") {
-		w.pending = s
+	if a == atom.Pre && w.pre > 0 {
+		w.pre--
 	}
-}
-
-func (w *writer) boundary(a atom.Atom) {
-	switch a {
-	case atom.P, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Ul, atom.Ol, atom.Dl,
-		atom.Table, atom.Pre, atom.Blockquote, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main, atom.Nav, atom.Aside, atom.Figure:
-		w.gap("\n\n")
-	case atom.Br, atom.Div, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Hr, atom.Figcaption, atom.Option:
-		w.gap("\n")
-	case atom.Td, atom.Th:
-		w.gap(" ")
+	w.out.boundary(a)
+	if !isHeading(a) || w.headingFrom < 0 {
+		return
 	}
+	text := w.out.String()[w.headingFrom:]
+	if heading := strings.TrimSpace(text); heading != "" {
+		w.page.Headings = append(w.page.Headings, Heading{w.headingFrom + strings.Index(text, heading), heading})
+		w.out.below = true
+	}
+	w.headingFrom = -1
 }
 
 func isHeading(a atom.Atom) bool {
@@ -192,18 +157,3 @@ func isHeading(a atom.Atom) bool {
 	}
 	return false
 }
-
-// printable drops what is no text: U+0000 could not even be sent.
-func printable(r rune) rune {
-	switch {
-	case r == '\t' || r == '\n' || r == '\f':
-		return r
-	case r == '\r':
-		return '\n'
-	case r < ' ' || 0x7F <= r && r < 0xA0 && r != 0x85:
-		return -1
-	}
-	return r
-}
-
-func isGap(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -57,6 +57,12 @@ func EncodeChunk(c extraction.Chunk) ([]byte, error) {
 	if err := checkChunk(c); err != nil {
 		return nil, err
 	}
+	if c.ByteEnd == 0 && c.ByteStart == 0 { // it is not known where the chunk stands
+		return encodeJSON(struct {
+			extraction.Chunk
+			ByteStart *int `json:"byte_start,omitempty"`
+		}{Chunk: c})
+	}
 	return encodeJSON(c)
 }
 

@@ -172,3 +172,16 @@ func FuzzDecodeChunk(f *testing.F) {
 		}
 	})
 }
+
+// Where a chunk stands is given, also at the beginning, or left out.
+func TestAChunkWithoutAPlaceSaysNone(t *testing.T) {
+	body, err := wire.EncodeChunk(extraction.Chunk{Text: "Ada.", ByteEnd: 4})
+	require.NoError(t, err)
+	require.Contains(t, string(body), `"byte_start":0,"byte_end":4`)
+	body, err = wire.EncodeChunk(extraction.Chunk{Text: "Ada.", Metadata: map[string]string{"page": "1"}})
+	require.NoError(t, err)
+	require.NotContains(t, string(body), "byte_")
+	chunk, err := wire.DecodeChunk(body)
+	require.NoError(t, err)
+	require.Equal(t, "1", chunk.Metadata["page"])
+}

@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"bytes"
+	"encoding/json"
 	"mime"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 
@@ -45,7 +48,7 @@ func DecodeDocument(header nats.Header, body []byte) (extraction.Document, error
 			return extraction.Document{}, err
 		}
 		page := htmltext.Read(string(body))
-		d.Text = page.Text
+		d.Text, d.Origin = page.Text, page.Origin
 		for _, h := range page.Headings {
 			d.Marks = append(d.Marks, extraction.Mark{Offset: h.Offset, Key: extraction.MarkSection, Value: h.Text})
 		}
@@ -73,6 +76,48 @@ func DecodeDocument(header nats.Header, body []byte) (extraction.Document, error
 		d.ID = extraction.DocumentID(d.Text)
 	}
 	return d, nil
+}
+
+// GivenDocumentID is the id that a raw document was given, also one that
+// [DecodeDocument] refuses or that was cut off: in the JSON form, the first one that can
+// be read, else that of the header. It is empty if there is none, or none that is valid.
+func GivenDocumentID(header nats.Header, body []byte) string {
+	media, _, _ := mime.ParseMediaType(header.Get(HeaderContentType))
+	if media == ContentJSON {
+		if id := firstDocumentID(body); id != "" {
+			return id
+		}
+	}
+	if id := header.Get(HeaderDocumentID); checkID(HeaderDocumentID, id) == nil {
+		return id
+	}
+	return ""
+}
+
+func firstDocumentID(body []byte) string {
+	in := json.NewDecoder(bytes.NewReader(body))
+	if open, err := in.Token(); err != nil || open != json.Delim('{') {
+		return ""
+	}
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			return ""
+		}
+		var value json.RawMessage
+		if in.Decode(&value) != nil {
+			return ""
+		}
+		if name != "document_id" {
+			continue
+		}
+		var id string
+		if !utf8.Valid(value) || loneSurrogate(value) || json.Unmarshal(value, &id) != nil || checkID("document_id", id) != nil {
+			return ""
+		}
+		return id
+	}
+	return ""
 }
 
 func decodeDocumentObject(body []byte) (extraction.Document, error) {

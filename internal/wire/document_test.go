@@ -3,6 +3,7 @@ package wire_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,10 @@ func TestDocumentByContentType(t *testing.T) {
 	d, err := wire.DecodeDocument(h("text/html"), []byte("<p>Ada &amp; Charles</p><script>no</script>"))
 	require.NoError(t, err)
 	require.Equal(t, "Ada & Charles", d.Text)
+
+	from, to, ok := d.Origin.Range(4, len(d.Text))
+	require.True(t, ok)
+	require.Equal(t, "&amp; Charles", "<p>Ada &amp; Charles</p>"[from:to], "bytes of the page")
 
 	d, err = wire.DecodeDocument(h("application/json"), []byte(`{"text":"Ada","title":"own","metadata":{"k":"v"}}`))
 	require.NoError(t, err)
@@ -85,9 +90,16 @@ func FuzzDecodeDocument(f *testing.F) {
 	f.Add("text/html; charset=utf-8", "", []byte("<p>Ada"))
 	f.Fuzz(func(t *testing.T, contentType, id string, body []byte) {
 		h := nats.Header{"Content-Type": {contentType}, "Weir-Document-Id": {id}}
+		given := wire.GivenDocumentID(h, body)
+		if len(given) > wire.MaxIDBytes || !utf8.ValidString(given) {
+			t.Fatalf("bad id %q", given)
+		}
 		d, err := wire.DecodeDocument(h, body)
 		if err != nil {
 			return
+		}
+		if given != "" && given != d.ID {
+			t.Fatalf("id %q, but %q was given", d.ID, given)
 		}
 		if d.ID == "" || strings.TrimSpace(d.Text) == "" {
 			t.Fatalf("accepted %+v", d)

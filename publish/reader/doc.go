@@ -4,6 +4,6 @@
 // read, so what is unpacked is bounded, and a library that panics is a file that
 // is broken.
 //
-// Offsets of what is extracted count in the extracted text. Marks say where in
-// the source it stands: pages of a PDF, sections of the others, files of an EPUB.
+// Where in the file the text stands is known of HTML, to the byte. In the others, whose
+// bytes are packed, marks say it: pages of a PDF, sections, files of an EPUB.
 package reader

@@ -98,7 +98,7 @@ func (a *archive) spine(dir string, book packageDocument) (*builder, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := out.page(name, htmltext.ReadXHTML(source)); err != nil {
+		if err := out.page(name, htmltext.ReadXHTML(source.text)); err != nil {
 			return nil, err
 		}
 	}

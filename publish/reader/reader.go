@@ -23,6 +23,9 @@ type Text struct {
 	Title string // as the file gives it, may be empty
 	Text  string // clean UTF-8, not blank
 	Marks []extraction.Mark
+	// Origin says where in the file the text stands: in that of a page; in a container it
+	// stands nowhere.
+	Origin extraction.Origin
 	// Note is what somebody should know about a text that could be read: what is
 	// missing in it.
 	Note string
@@ -73,6 +76,9 @@ func (r *Reader) Read(ctx context.Context, ending string, content []byte) (text 
 	text, err = r.read(timed, ending, content)
 	if err != nil {
 		return Text{}, err
+	}
+	if text.Origin == nil {
+		text.Origin = extraction.NoOrigin{}
 	}
 	return checked(text)
 }
