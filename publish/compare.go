@@ -16,8 +16,9 @@ type Comparison struct {
 	// what a run has not done, or has dead-lettered, has not disappeared.
 	Documents int `json:"documents"`
 	Chunks    int `json:"chunks"`
-	// SplitDifferently has the documents with another number of chunks in each run. Their
-	// chunks are not the same, and are not compared.
+	// SplitDifferently has the documents with another number of chunks in each run, or with
+	// one that is another part of the document. Their chunks are not the same, and are not
+	// compared.
 	SplitDifferently []string `json:"split_differently"`
 	extraction.Difference
 
@@ -35,9 +36,10 @@ type RunSummary struct {
 }
 
 // Compare reads documents (all for none) in two runs and compares them, chunk by
-// chunk of the same index. A document that has more chunks in one of the runs is left
-// out and named. If one was written in another way, or split elsewhere into as many, its
-// chunks are not the same, which cannot be seen here. Both graphs are held in memory.
+// chunk of the same index. A document that was split differently is left out and named.
+// That is seen by the number of its chunks and by their places, as far as who published
+// them gave any; that a text of the same length was written in another way cannot be
+// seen here. Both graphs are held in memory.
 func (r *Reader) Compare(ctx context.Context, from, to string, documents ...string) (Comparison, error) {
 	before, err := r.RunParts(ctx, from, documents...)
 	if err != nil {
@@ -62,22 +64,41 @@ func placeOf(p extraction.Part) chunkKey {
 	return chunkKey{document, p.Index}
 }
 
-// splitDifferently are the documents, in order, whose number of chunks is not the same
-// in both.
+// splitDifferently are the documents, in order, whose chunks are not the same in both.
 func splitDifferently(before, after []extraction.Part) []string {
-	totals := map[string]int{}
+	totals, chunks := map[string]int{}, map[chunkKey]extraction.Part{}
 	for _, p := range before {
 		totals[placeOf(p).document] = p.Total
+		chunks[placeOf(p)] = p
 	}
 	different := []string{}
 	for _, p := range after {
-		document := placeOf(p).document
-		if total, both := totals[document]; both && total != p.Total {
-			different = append(different, document)
+		at := placeOf(p)
+		total, both := totals[at.document]
+		if earlier, same := chunks[at]; both && total != p.Total || same && stretchOf(earlier).differs(stretchOf(p)) {
+			different = append(different, at.document)
 		}
 	}
 	slices.Sort(different)
 	return slices.Compact(different)
+}
+
+// stretch is where a chunk stands, in the document's own bytes and in the text that was
+// extracted from it, as far as it is known.
+type stretch struct {
+	start, end         int
+	textStart, textEnd string
+}
+
+func stretchOf(p extraction.Part) stretch {
+	return stretch{p.ByteStart, p.ByteEnd, p.Metadata[extraction.TextStart], p.Metadata[extraction.TextEnd]}
+}
+
+// differs reports whether two chunks cannot be the same part of a document.
+func (s stretch) differs(t stretch) bool {
+	own := s.end > 0 && t.end > 0 && (s.start != t.start || s.end != t.end)
+	text := s.textEnd != "" && t.textEnd != "" && (s.textStart != t.textStart || s.textEnd != t.textEnd)
+	return own || text
 }
 
 // comparable are the parts of documents that are not split differently.

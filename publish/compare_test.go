@@ -29,9 +29,14 @@ func found(model string, people ...string) extraction.Extraction {
 // publishRun sends a document in a run and answers its chunks as the fleet does.
 func (f *fleet) publishRun(run, document, text string, answers ...extraction.Extraction) {
 	f.t.Helper()
-	splitter, err := extraction.NewSplitter(40, 5)
+	f.publishSplit(40, 5, run, document, "a.txt", text, answers...)
+}
+
+func (f *fleet) publishSplit(size, overlap int, run, document, name, text string, answers ...extraction.Extraction) {
+	f.t.Helper()
+	splitter, err := extraction.NewSplitter(size, overlap)
 	require.NoError(f.t, err)
-	plan, err := publish.NewPlan(publish.PlanConfig{Names: f.names, Tenant: "acme co.", Splitter: splitter, DocumentID: document, Run: run}, []publish.Source{file(f.t, "a.txt", text)})
+	plan, err := publish.NewPlan(publish.PlanConfig{Names: f.names, Tenant: "acme co.", Splitter: splitter, DocumentID: document, Run: run}, []publish.Source{file(f.t, name, text)})
 	require.NoError(f.t, err)
 	publisher := f.publisher(plan)
 	require.NoError(f.t, publisher.Send(f.t.Context()))
@@ -58,6 +63,28 @@ func TestDocumentsThatWereSplitDifferentlyAreNotCompared(t *testing.T) {
 	require.Equal(t, 1, c.Chunks)
 	require.Zero(t, c.From.ChunksOnlyHere)
 	require.Empty(t, c.Entities.Disappeared)
+}
+
+// Nor are as many chunks that were cut elsewhere, in a text or in a page.
+func TestAsManyChunksThatWereCutElsewhereAreNotCompared(t *testing.T) {
+	f := newFleet(t)
+	const text = "Ada met Bob in the city. Cy met Dee in the town. Eve met Fay in the park."
+	for name, content := range map[string]string{"a.txt": text, "a.html": "<p hidden>No.</p><p>" + text} {
+		f.publishSplit(40, 5, "", name, name, content, found("old", "Ada"), found("old", "Cy"), found("old", "Eve"))
+		f.publishSplit(35, 2, "b", name, name, content, found("new", "Ada"), found("new", "Cy"), found("new", "Eve"))
+		f.publishSplit(40, 5, "c", name, name, content, found("new", "Ada"), found("new", "Cy"), found("new", "Eve"))
+	}
+	parts, err := f.reader().RunParts(t.Context(), "b")
+	require.NoError(t, err)
+	require.Len(t, parts, 6, "as many chunks as in the first run")
+	c, err := f.reader().Compare(t.Context(), "", "b")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a.html", "a.txt"}, c.SplitDifferently)
+	require.Zero(t, c.Chunks)
+	c, err = f.reader().Compare(t.Context(), "", "c")
+	require.NoError(t, err)
+	require.Empty(t, c.SplitDifferently)
+	require.Equal(t, 6, c.Chunks)
 }
 
 // Two runs over the same text stay apart, and what the second lost is shown.

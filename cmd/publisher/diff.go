@@ -26,7 +26,7 @@ type diffCommand struct {
 func (diffCommand) Help() string {
 	return `A line with + is an entity or a relationship that only the second run found, a line with - one that only the first found. The same name with another type is
 both. Only chunks that have a result in both runs are compared: what is still waiting or was dead-lettered has not disappeared. A document that
-has another number of chunks in the second run, since it was split with other sizes, is named and not compared.
+was split differently for the second run, since with other sizes, is named and not compared.
 
   publisher publish --tenant acme --wait report.md              (with one model)
   publisher publish --tenant acme --wait --run other report.md  (when the workers ask another one)
@@ -47,7 +47,7 @@ func (c *diffCommand) Run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	if compared.Chunks == 0 && len(compared.SplitDifferently) > 0 {
-		return fmt.Errorf("nothing to compare: split into another number of chunks: %s", documentList(compared.SplitDifferently))
+		return fmt.Errorf("nothing to compare: split differently: %s", documentList(compared.SplitDifferently))
 	}
 	if compared.Chunks == 0 {
 		return fmt.Errorf("nothing to compare: no chunk has a result both in %s and in %s", runName(c.From), runName(c.To))
@@ -76,7 +76,7 @@ func printDifference(out io.Writer, c publish.Comparison) error {
 		fmt.Fprintf(&b, "; not compared: %d only in the first, %d only in the second", c.From.ChunksOnlyHere, c.To.ChunksOnlyHere)
 	}
 	if len(c.SplitDifferently) > 0 {
-		fmt.Fprintf(&b, "\nnot compared, since split into another number of chunks: %s", documentList(c.SplitDifferently))
+		fmt.Fprintf(&b, "\nnot compared, since split differently: %s", documentList(c.SplitDifferently))
 	}
 	b.WriteString("\n\n")
 	writeEntities(&b, "-", c.Entities.Disappeared)

@@ -27,7 +27,7 @@ func TestDifferenceForPeople(t *testing.T) {
 	require.Equal(t, `- what was published without a run: openai/x
 + run second: openai/y
 3 chunks of 1 document in both; not compared: 2 only in the first, 0 only in the second
-not compared, since split into another number of chunks: d, "e\x1b"
+not compared, since split differently: d, "e\x1b"
 
 - "B\x1b[31mob" (person)
 - Ada --knows--> "B\x1b[31mob"
