@@ -133,10 +133,10 @@ func (r *Reader) deadLetters(ctx context.Context, from uint64) iter.Seq2[stored[
 func identify(names wire.Names, tenant string, letter wire.DeadLetter, msg *nats.Msg) Dead {
 	dead := Dead{DeadLetter: letter}
 	document := letter.OriginSubject == names.DocumentSubject(tenant)
-	if document { // what cannot be read has its name on the outside
-		dead.DocumentID = msg.Header.Get(wire.HeaderDocumentID)
-	}
 	body, cut, err := wire.DeadLetterBody(msg, wire.MaxUnpackedBytes)
+	if document { // one that cannot be read has a name, too
+		dead.DocumentID = wire.GivenDocumentID(msg.Header, body)
+	}
 	if err != nil || cut {
 		return dead
 	}
