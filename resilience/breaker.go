@@ -17,8 +17,9 @@ import (
 // lets a few of them find out whether it has come back. Ask it with
 // [Breaker.Allow] before a call and tell the [Permit] how the call ended.
 //
-// It keeps nothing in the process but its settings: the circuit is what the
-// cache holds, and all breakers on it agree. It runs no goroutine. Safe for
+// It keeps nothing in the process but its settings and, with
+// [BreakerConfig.MaxStaleness], for that long what it read last: the circuit is what
+// the cache holds, and all breakers on it agree. It runs no goroutine. Safe for
 // concurrent use.
 type Breaker struct {
 	cfg     BreakerConfig
@@ -27,6 +28,8 @@ type Breaker struct {
 	own     *kvcache.Memory  // to be closed, nil if a cache was handed in
 	keys    []kvcache.Entry  // a template for reading
 	entries sync.Pool        // of *[1]kvcache.Entry, for the read that every call makes
+	closed  recent           // there was no other state
+	sound   recent           // there were no failures
 	warned  atomic.Uint64    // version of the state that was warned about last, plus 1
 }
 
@@ -37,6 +40,8 @@ func NewBreaker(cfg BreakerConfig) (*Breaker, error) {
 		return nil, err
 	}
 	b := &Breaker{cfg: cfg, keys: circuitKeys(cfg.Prefix+cfg.Name, cfg.HalfOpenMaxCalls)}
+	b.closed = recent{key: b.keys[atState].Key, ordinary: func(e *kvcache.Entry) bool { return b.interpret(e) == Closed }}
+	b.sound = recent{key: b.keys[atFailures].Key, ordinary: func(e *kvcache.Entry) bool { return !e.Present }}
 	b.entries.New = func() any { return new([1]kvcache.Entry) }
 	if cfg.Cache == nil {
 		b.own = kvcache.NewMemory(kvcache.WithClock(clock))
@@ -93,14 +98,12 @@ func (p Permit) Refusal() *CircuitOpen { return p.refusal }
 // is a few round trips, and at most 4 s if the store has stopped to answer; in
 // all other places Allow ends with ctx, as far as the store does.
 func (b *Breaker) Allow(ctx context.Context) (Permit, bool, error) {
-	state := b.entries.Get().(*[1]kvcache.Entry)
-	defer b.entries.Put(state)
-	state[0].Key = b.keys[atState].Key
-	if err := b.store.Load(ctx, state[:]); err != nil {
-		return Permit{}, false, storeError(ctx, "breaker allow", err)
+	period, closed, err := b.ordinary(ctx, "breaker allow", &b.closed)
+	if err != nil {
+		return Permit{}, false, err
 	}
-	if b.interpret(&state[0]) == Closed {
-		p := Permit{breaker: b, period: state[0].Version}
+	if closed {
+		p := Permit{breaker: b, period: period}
 		if b.cfg.Ramp > 0 {
 			var err error
 			p.refusal, err = b.ramp(ctx)
@@ -159,15 +162,8 @@ func (p Permit) Success(ctx context.Context) error {
 	b := p.breaker
 	if !p.Probe() {
 		// Nothing to forgive, nothing to write: what nearly every call finds.
-		failures := b.entries.Get().(*[1]kvcache.Entry)
-		defer b.entries.Put(failures)
-		failures[0].Key = b.keys[atFailures].Key
-		if err := b.store.Load(ctx, failures[:]); err != nil {
-			return storeError(ctx, "breaker success", err)
-		}
-		answered(ctx)
-		if !failures[0].Present {
-			return nil
+		if _, sound, err := b.ordinary(ctx, "breaker success", &b.sound); sound || err != nil {
+			return err
 		}
 	}
 	closed := false
@@ -294,6 +290,8 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 // swap carries a plan out. If that takes a probe it goes on when ctx ends, as nobody
 // would know that the probe is taken.
 func (b *Breaker) swap(ctx context.Context, p plan) (bool, error) {
+	defer b.sound.forget()
+	defer b.closed.forget()
 	if p.takes {
 		if err := ctx.Err(); err != nil {
 			return false, err

@@ -37,6 +37,13 @@ type BreakerConfig struct {
 	// millisecond. Defaults to RecoveryTimeout.
 	ProbeLease time.Duration
 
+	// MaxStaleness is how old a read may be that admits a call, or that finds no
+	// failures for a success to forgive. So a circuit that somebody else opens may
+	// admit calls for so much longer, and in return busy callers read once in that
+	// time and not twice a call. What the breaker itself changes it sees at once.
+	// Defaults to 0: every call reads.
+	MaxStaleness time.Duration
+
 	// Ramp is for how long after recovery only a growing share of calls is
 	// admitted, from a tenth to all; the others are refused as if the circuit
 	// were open for a moment longer. Defaults to 0: everybody at once.
@@ -90,6 +97,8 @@ func (c *BreakerConfig) validate() error {
 		return &ConfigError{"HalfOpenMaxCalls", "must be between 1 and 100"}
 	case c.ProbeLease < 0:
 		return &ConfigError{"ProbeLease", "must not be negative"}
+	case c.MaxStaleness < 0:
+		return &ConfigError{"MaxStaleness", "must not be negative"}
 	case c.Ramp < 0:
 		return &ConfigError{"Ramp", "must not be negative"}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -110,11 +111,15 @@ func (e *engine) close() {
 	_ = e.breaker.Close()
 }
 
+// circuitStaleness spares workers with many short calls most reads of the circuit.
+// Calls that take longer than this times the slots of the worker always read.
+const circuitStaleness = 20 * time.Millisecond
+
 func newBreaker(flags circuitFlags, cache kvcache.KeyValue, logger *slog.Logger, changed func(resilience.Change)) (*resilience.Breaker, error) {
 	config := resilience.DefaultBreakerConfig()
 	config.Cache, config.Name = cache, flags.Circuit
 	config.FailureThreshold, config.RecoveryTimeout, config.HalfOpenMaxCalls = flags.FailureThreshold, flags.RecoveryTimeout, flags.HalfOpenMaxCalls
-	config.Logger, config.OnChange = logger, changed
+	config.Logger, config.OnChange, config.MaxStaleness = logger, changed, circuitStaleness
 	return resilience.NewBreaker(config)
 }
 
