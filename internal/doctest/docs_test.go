@@ -3,11 +3,11 @@ package doctest
 import (
 	"bytes"
 	"context"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,46 +19,36 @@ import (
 
 const root = "../.."
 
+// atATime is how many documents run beside each other: mostly they wait.
+const atATime = 4
+
 // TestCommandsOfTheDocumentation runs each document's commands in a shell that
-// stops at the first failure, in a copy of the repository as git knows it. Those
-// that build the commands come first; the others find them built, as their reader
-// does, and run beside each other.
+// stops at the first failure, in a copy of the repository as git knows it. The
+// README, which builds the commands, comes first; the others find them built, as
+// their reader does, and run beside each other. They share the directory, so what one
+// of them reads must have a name that no other writes.
 func TestCommandsOfTheDocumentation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs whole documents; left out of -short")
 	}
 	built := t.TempDir()
 	copyTree(t, built)
-	type document struct{ name, commands string }
-	var building, others []document
+	t.Run("README.md", func(t *testing.T) { run(t, built, script(read(t, "README.md")), "") })
+	if _, err := os.Stat(filepath.Join(built, "bin", "practice-model")); err != nil { // who has asked for one document only
+		run(t, built, "make build tools", "")
+	}
+	places := make(chan struct{}, atATime)
+	var others sync.WaitGroup
+	defer others.Wait()
 	for _, doc := range documents(t) {
-		text, err := os.ReadFile(filepath.Join(root, doc))
-		require.NoError(t, err)
-		commands, skipped := script(string(text))
-		for _, why := range skipped {
-			t.Logf("%s: not run: %s", doc, why)
+		commands := script(read(t, doc))
+		if commands == "" || doc == "README.md" {
+			continue
 		}
-		switch {
-		case commands == "":
-		case strings.Contains(commands, "make build"):
-			building = append(building, document{doc, commands})
-		default:
-			others = append(others, document{doc, commands})
-		}
-	}
-	for _, doc := range building {
-		t.Run(doc.name, func(t *testing.T) { run(t, built, doc.commands, "") })
-	}
-	build := sync.OnceFunc(func() { // for who has asked for one document only
-		if _, err := os.Stat(filepath.Join(built, "bin", "practice-model")); err != nil {
-			run(t, built, "make build tools", "")
-		}
-	})
-	for _, doc := range others {
-		t.Run(doc.name, func(t *testing.T) {
-			t.Parallel()
-			build()
-			run(t, built, doc.commands, filepath.Join(built, "bin"))
+		others.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			t.Run(doc, func(t *testing.T) { run(t, built, commands, filepath.Join(built, "bin")) })
 		})
 	}
 }
@@ -106,35 +96,32 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// documents lists the Markdown files with commands for a reader.
+// documents lists the Markdown files that git tracks or would track.
 func documents(t *testing.T) []string {
 	t.Helper()
-	var docs []string
-	for _, pattern := range []string{"*.md", "docs"} {
-		matches, err := filepath.Glob(filepath.Join(root, pattern))
-		require.NoError(t, err)
-		for _, m := range matches {
-			require.NoError(t, filepath.WalkDir(m, func(path string, d fs.DirEntry, err error) error {
-				if err == nil && !d.IsDir() && strings.HasSuffix(path, ".md") {
-					rel, _ := filepath.Rel(root, path)
-					docs = append(docs, rel)
-				}
-				return err
-			}))
-		}
-	}
+	docs := slices.DeleteFunc(tracked(t), func(name string) bool {
+		_, err := os.Stat(filepath.Join(root, name))
+		return !strings.HasSuffix(name, ".md") || err != nil // deleted and not yet committed
+	})
 	require.Contains(t, docs, "README.md")
+	require.Contains(t, docs, "deploy/README.md")
 	return docs
 }
 
-// copyTree copies what git tracks or would track, like a clean clone.
-func copyTree(t *testing.T, to string) {
+// tracked lists what git tracks or would track.
+func tracked(t *testing.T) []string {
 	t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = root
 	out, err := list.Output()
 	require.NoError(t, err)
-	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+	return strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
+}
+
+// copyTree copies what git tracks or would track, like a clean clone.
+func copyTree(t *testing.T, to string) {
+	t.Helper()
+	for _, name := range tracked(t) {
 		data, err := os.ReadFile(filepath.Join(root, name))
 		if os.IsNotExist(err) {
 			continue // deleted and not yet committed

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	rightsBegin = "<!-- the account, made by WEIR_UPDATE_DOCS=1 go test ./internal/wire -run Documentation -->\n```\n"
+	rightsBegin = "<!-- the account, made by WEIR_UPDATE_DOCS=1 go test ./internal/wire -run Documentation -->\n```conf\n"
 	rightsEnd   = "```\n<!-- end of the account -->"
-	createBegin = "<!-- the rights to create -->\n```\n"
+	createBegin = "<!-- the rights to create -->\n```text\n"
 	createEnd   = "```\n<!-- end of the rights to create -->"
-	steerBegin  = "<!-- the rights to steer -->\n```\n"
+	steerBegin  = "<!-- the rights to steer -->\n```text\n"
 	steerEnd    = "```\n<!-- end of the rights to steer -->"
 )
 
