@@ -1,4 +1,15 @@
 package openai
 
+import "github.com/weirkeeper/weirkeeper/extraction"
+
 // FewestTokens is what no tokenizer does with less than.
 var FewestTokens = fewestTokens
+
+// Meter judges how a server counts.
+type Meter struct{ m *meter }
+
+func NewMeter() Meter { return Meter{newMeter()} }
+
+func (m Meter) Cuts(req extraction.Request, promptTokens int64) bool {
+	return m.m.cuts(req, promptTokens)
+}

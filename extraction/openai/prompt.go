@@ -29,6 +29,7 @@ type meter struct {
 	full int   // counts that can be of the whole prompt
 	most int64 // tokens that it has reported of one prompt
 	odd  bool  // it leaves out of its counts what it has cached
+	edge plateau
 
 	read [remembered]uint64 // hashes of texts that it has counted in full
 	next int                // in read
@@ -51,7 +52,7 @@ func newMeter() *meter { return &meter{seed: maphash.MakeSeed()} }
 // full before is not judged again: it may be cached.
 //
 // Tokenizers differ by a factor of two, and so a prompt that was cut to more than half
-// may pass.
+// may pass, until so many were cut to the same length that a [plateau] shows.
 func (m *meter) cuts(req extraction.Request, promptTokens int64) bool {
 	text := fewestTokens(req.Text)
 	all := text + fewestTokens(req.SystemPrompt)
@@ -69,8 +70,9 @@ func (m *meter) cuts(req extraction.Request, promptTokens int64) bool {
 	if promptTokens >= all {
 		m.full++
 		m.most = max(m.most, promptTokens)
+		return !known && !m.odd && m.edge.reached(promptTokens, all)
 	}
-	if known || promptTokens >= all {
+	if known {
 		return false
 	}
 	covers := promptTokens >= text
@@ -92,14 +94,19 @@ func (m *meter) cuts(req extraction.Request, promptTokens int64) bool {
 func fewestTokens(s string) int64 {
 	var words, ideographs, dense int64
 	inWord := false
+	var last rune
 	for _, r := range s {
+		again := r == last
+		last = r
 		switch {
 		case r < 0x80 && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9'):
 		case r < 0x80:
 			inWord = inWord && r != ' ' && r != '\n' && r != '\t' && r != '\r'
 			continue
 		case r == '\u30FC' || r == '\uFF70' || r == '\uFF9E' || r == '\uFF9F': // change the kana before, and belong to no script
-			ideographs++
+			if !again { // a long cry may be one token
+				ideographs++
+			}
 			inWord = false
 			continue
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -82,6 +83,51 @@ func TestAServerThatLeavesOutWhatItHasCachedCostsNoResults(t *testing.T) {
 	}
 }
 
+// A server that cuts every long prompt to what its context holds gives itself away, also
+// if what it keeps could be the whole.
+func TestPromptsThatAreAllCutToTheSameLengthAreNoticed(t *testing.T) {
+	m, cuts, noticed := openai.NewMeter(), 0, 0
+	for i := range 40 {
+		words := 800 + i%10*100
+		tokens := int64(min(2048, words*3/2))
+		if tokens == 2048 {
+			cuts++
+		}
+		if m.Cuts(extraction.Request{Text: letter(i, words)}, tokens) {
+			require.EqualValues(t, 2048, tokens)
+			noticed++
+		}
+	}
+	require.Equal(t, 16, cuts)
+	require.Equal(t, cuts-2, noticed, "all but the first two")
+}
+
+// letter is a text of its own with a number of words.
+func letter(i, words int) string { return fmt.Sprintf("Letter %d ", i) + long[:(words-2)*5] }
+
+// Counts of an honest server, or of one that does not count, have no plateau.
+func TestHonestCountsHaveNoPlateau(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for name, counts := range map[string]func(i int) (tokens, words int){
+		"one number":            func(i int) (int, int) { return 2048, 500 + i%500 },
+		"round numbers":         func(i int) (int, int) { return 1024 + i%2*1024, 500 + i%2*300 + i%100 },
+		"texts made alike":      func(i int) (int, int) { return []int{1501, 2048, 2048}[i%3], []int{500, 800, 800}[i%3] },
+		"longer ones elsewhere": func(i int) (int, int) { return []int{2049, 1501, 2048, 2048}[i%4], 500 + i%500 },
+		"no size of a context":  func(i int) (int, int) { return []int{2000, 1501, 2000}[i%3], 500 + i%500 },
+		"the longest by chance": func(i int) (int, int) { return 2048 - rnd.IntN(300), 500 + rnd.IntN(500) },
+		"any": func(i int) (int, int) {
+			words := 450 + rnd.IntN(900)
+			return words*3/2 + 60 + rnd.IntN(40), words
+		},
+	} {
+		m := openai.NewMeter()
+		for i := range 5000 {
+			tokens, words := counts(i)
+			require.False(t, m.Cuts(extraction.Request{Text: letter(i, words)}, int64(tokens)), "%s, call %d", name, i)
+		}
+	}
+}
+
 // What is taken for cut is less than any tokenizer makes of a text. That of GPT-4o and
 // later, with 200,000 tokens, makes little.
 func TestNoTokenizerMakesAsLittleAsIsTakenForCut(t *testing.T) {
@@ -97,6 +143,7 @@ func TestNoTokenizerMakesAsLittleAsIsTakenForCut(t *testing.T) {
 		"Chinese":    "东京是日本的首都，也是世界上人口最多的城市之一。中华人民共和国成立于一九四九年十月一日。",
 		"Japanese":   "東京は日本の首都であり、世界でも最も人口の多い都市の一つです。ありがとうございました。",
 		"katakana":   "サーバーのエラーメッセージがユーザーのコンピューターに表示される。メーカーのスーパーコンピューターセンターでデータサービスをスタート。ｺﾝﾋﾟｭｰﾀｰ",
+		"a cry":      "えーーーーーーーーーーーーーーーーーーーーーーーー、すごーーーーーーーーーーーーーーーーーーーーーーーーい",
 		"Korean":     "서울은 대한민국의 수도이며 인구가 가장 많은 도시이다. 사람들은 한강을 따라 걷는다.",
 		"Thai":       "กรุงเทพมหานครเป็นเมืองหลวงและนครที่มีประชากรมากที่สุดของประเทศไทย",
 		"Khmer":      "ភ្នំពេញគឺជារាជធានីនៃព្រះរាជាណាចក្រកម្ពុជា",
