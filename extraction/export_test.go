@@ -7,8 +7,8 @@ import (
 
 // Align is the place in a text that a quote is found at.
 func Align(text, quote string) (start, end int, found bool) {
-	a := aligner{text: text}
-	at, found := a.quote(quote)
+	t := indexed{text: text}
+	at, found := t.quote(quote)
 	return at.start, at.end, found
 }
 
@@ -22,6 +22,13 @@ func Scrap(before, piece, after string) bool {
 
 // Mentions tells of a passage whether it speaks of a name.
 var Mentions = func(text, name string) bool {
-	p := passage{text: text}
-	return p.mentions(name, NormalizeName(name))
+	t, n := indexed{text: text}, newName(name, NormalizeName(name))
+	return t.mentions(t.passage(span{0, len(text)}), &n)
+}
+
+// Looks is how many words and occurrences grounding looks at more closely.
+func Looks(text string, d Draft) int {
+	g := newGrounder("acme", text, d)
+	g.ground(d)
+	return g.text.looked
 }

@@ -18,11 +18,32 @@ import "strings"
 // model say. Relationships to something that is not listed, or to itself, are left
 // out and counted, as is a row with a character that was lost on the way.
 func Ground(tenant, text string, d Draft) ([]Entity, []Relationship, Counters) {
-	g := grounder{
-		tenant: tenant, align: aligner{text: text}, counters: d.Counters,
+	g := newGrounder(tenant, text, d)
+	g.ground(d)
+	return g.entities, g.relationships, g.counters
+}
+
+type grounder struct {
+	tenant        string
+	text          indexed
+	counters      Counters
+	entities      []Entity
+	relationships []Relationship
+	byID          map[string]int // place in its slice
+	byName        map[string]int // a name, as written or normalised, to the place of the first entity of that name
+	names         []name         // of the entities
+}
+
+func newGrounder(tenant, text string, d Draft) *grounder {
+	return &grounder{
+		tenant: tenant, text: indexed{text: text}, counters: d.Counters,
 		entities: make([]Entity, 0, len(d.Entities)), relationships: make([]Relationship, 0, len(d.Relationships)),
-		byID: make(map[string]int, len(d.Entities)+len(d.Relationships)), byName: make(map[string]string, len(d.Entities)),
+		byID: make(map[string]int, len(d.Entities)+len(d.Relationships)), byName: make(map[string]int, 2*len(d.Entities)),
+		names: make([]name, 0, len(d.Entities)),
 	}
+}
+
+func (g *grounder) ground(d Draft) {
 	for _, e := range d.Entities {
 		g.entity(e)
 	}
@@ -34,31 +55,16 @@ func Ground(tenant, text string, d Draft) ([]Entity, []Relationship, Counters) {
 			g.counters.Ungrounded++
 		}
 	}
-	for i := range g.relationships {
-		r := &g.relationships[i]
-		if !g.grounded(r.SourceID) || !g.grounded(r.TargetID) {
-			r.Evidence = nil
-		}
+	for _, r := range g.relationships {
 		if r.Evidence == nil {
 			g.counters.Ungrounded++
 		}
 	}
-	return g.entities, g.relationships, g.counters
-}
-
-type grounder struct {
-	tenant        string
-	align         aligner
-	counters      Counters
-	entities      []Entity
-	relationships []Relationship
-	byID          map[string]int    // place in its slice
-	byName        map[string]string // normalised name to ID of the first entity of that name
 }
 
 func (g *grounder) entity(d DraftEntity) {
-	name, typ := NormalizeName(d.Name), NormalizeType(d.Type)
-	if name == "" || typ == "" {
+	folded, typ := NormalizeName(d.Name), NormalizeType(d.Type)
+	if folded == "" || typ == "" {
 		g.counters.Dropped++ // a draft that does not come from Parse
 		return
 	}
@@ -66,11 +72,8 @@ func (g *grounder) entity(d DraftEntity) {
 		g.counters.Dropped++
 		return
 	}
-	id := entityID(g.tenant, name, typ)
-	evidence := g.evidence(d.Quote, func(at span) bool {
-		p := passage{text: g.align.text[at.start:at.end]}
-		return p.mentions(d.Name, name)
-	})
+	id, n := entityID(g.tenant, folded, typ), newName(d.Name, folded)
+	evidence := g.evidence(d.Quote, func(p passage) bool { return g.text.mentions(p, &n) })
 	if evidence == nil {
 		evidence = g.named(d.Name)
 	}
@@ -80,9 +83,11 @@ func (g *grounder) entity(d DraftEntity) {
 		return
 	}
 	g.byID[id] = len(g.entities)
-	if _, taken := g.byName[name]; !taken {
-		g.byName[name] = id
+	if _, taken := g.byName[folded]; !taken {
+		g.byName[folded] = len(g.entities)
 	}
+	g.byName[d.Name] = g.byName[folded]
+	g.names = append(g.names, n)
 	g.entities = append(g.entities, Entity{
 		ID: id, Name: d.Name, Type: typ, Description: d.Description, Confidence: d.Confidence, Evidence: evidence,
 	})
@@ -93,13 +98,13 @@ func (g *grounder) relationship(d DraftRelationship) {
 		g.counters.Dropped++
 		return
 	}
-	source, target := NormalizeName(d.Source), NormalizeName(d.Target)
-	if source == target {
+	from, listed := g.find(d.Source)
+	to, both := g.find(d.Target)
+	switch both = both && listed; {
+	case both && from == to, !both && NormalizeName(d.Source) == NormalizeName(d.Target):
 		g.counters.SelfLoops++
 		return
-	}
-	sourceID, targetID := g.byName[source], g.byName[target]
-	if sourceID == "" || targetID == "" {
+	case !both:
 		g.counters.Unresolved++
 		return
 	}
@@ -108,12 +113,12 @@ func (g *grounder) relationship(d DraftRelationship) {
 		g.counters.Dropped++
 		return
 	}
-	id := RelationshipID(g.tenant, sourceID, typ, targetID)
-	evidence := g.evidence(d.Quote, func(at span) bool {
-		return speaksOfBoth(g.align.text, at,
-			func(p *passage) bool { return p.mentions(d.Source, source) },
-			func(p *passage) bool { return p.mentions(d.Target, target) })
-	})
+	one, other := &g.entities[from], &g.entities[to]
+	var evidence *Evidence
+	if one.Evidence != nil && other.Evidence != nil {
+		evidence = g.evidence(d.Quote, func(p passage) bool { return g.text.speaksOfBoth(p, &g.names[from], &g.names[to]) })
+	}
+	id := RelationshipID(g.tenant, one.ID, typ, other.ID)
 	if i, again := g.byID[id]; again {
 		r := &g.relationships[i]
 		complete(&r.Description, &r.Confidence, &r.Evidence, d.Description, d.Confidence, evidence)
@@ -121,16 +126,25 @@ func (g *grounder) relationship(d DraftRelationship) {
 	}
 	g.byID[id] = len(g.relationships)
 	g.relationships = append(g.relationships, Relationship{
-		ID: id, SourceID: sourceID, TargetID: targetID, Type: typ,
+		ID: id, SourceID: one.ID, TargetID: other.ID, Type: typ,
 		Description: d.Description, Confidence: d.Confidence, Evidence: evidence,
 	})
+}
+
+// find is the place of the first entity of a name.
+func (g *grounder) find(name string) (int, bool) {
+	i, listed := g.byName[name]
+	if !listed {
+		i, listed = g.byName[NormalizeName(name)]
+	}
+	return i, listed
 }
 
 // broken reports whether one of the strings has the sign for a character that was
 // lost on the way, such as half a surrogate pair, and the text has none.
 func (g *grounder) broken(all ...string) bool {
 	for _, s := range all {
-		if strings.Contains(s, "\uFFFD") && !strings.Contains(g.align.text, "\uFFFD") {
+		if strings.Contains(s, "\uFFFD") && !strings.Contains(g.text.text, "\uFFFD") {
 			return true
 		}
 	}
@@ -139,13 +153,13 @@ func (g *grounder) broken(all ...string) bool {
 
 // evidence is what the text says in the words of a quote, if that speaks of what
 // it is to show.
-func (g *grounder) evidence(quote string, speaks func(span) bool) *Evidence {
-	at, found := g.align.quote(quote)
+func (g *grounder) evidence(quote string, speaks func(passage) bool) *Evidence {
+	at, found := g.text.quote(quote)
 	if !found {
 		return nil
 	}
 	whole := at
-	if at.end = at.start + skipRunes(g.align.text[at.start:at.end], 0, MaxQuoteRunes); !speaks(at) {
+	if at.end = at.start + skipRunes(g.text.text[at.start:at.end], 0, MaxQuoteRunes); !speaks(g.text.passage(at)) {
 		return nil
 	}
 	if at != whole {
@@ -156,7 +170,7 @@ func (g *grounder) evidence(quote string, speaks func(span) bool) *Evidence {
 
 // named is where the text has a name.
 func (g *grounder) named(name string) *Evidence {
-	at, found := g.align.name(name)
+	at, found := g.text.name(name)
 	if !found {
 		return nil
 	}
@@ -164,11 +178,8 @@ func (g *grounder) named(name string) *Evidence {
 }
 
 func (g *grounder) quoted(at span) *Evidence {
-	return &Evidence{Quote: g.align.text[at.start:at.end], ByteStart: at.start, ByteEnd: at.end}
+	return &Evidence{Quote: g.text.text[at.start:at.end], ByteStart: at.start, ByteEnd: at.end}
 }
-
-// grounded reports whether the text has what it takes to speak of an entity.
-func (g *grounder) grounded(id string) bool { return g.entities[g.byID[id]].Evidence != nil }
 
 // complete fills what a fact lacks from another statement of it. The higher
 // confidence counts.

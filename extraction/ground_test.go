@@ -243,6 +243,32 @@ func TestGroundingProperties(t *testing.T) {
 	})
 }
 
+// A text and an answer made to be dear cost in proportion to their facts, and the words
+// that have to be compared letter by letter have a bound.
+func TestHostileGroundingIsLinear(t *testing.T) {
+	var b strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&b, "abc%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26)
+	}
+	text := b.String()
+	looks := func(facts int) int {
+		var d extraction.Draft
+		for i := range 40 {
+			d.Entities = append(d.Entities, extraction.DraftEntity{Name: strings.Repeat("abdxxx ", 35) + text[7*i:7*i+6], Type: "x", Quote: text[:1000]})
+		}
+		for i := range facts {
+			d = related(d, d.Entities[i%40].Name, fmt.Sprint("t", i), d.Entities[(i+1)%40].Name, text[7000+700*(i%20):9000+700*(i%20)])
+		}
+		entities, _, counters := ground(t, text, d)
+		require.NotNil(t, entities[0].Evidence)
+		require.Equal(t, facts, counters.Ungrounded)
+		return extraction.Looks(text, d)
+	}
+	none, few, many := looks(0), looks(20), looks(80)
+	require.LessOrEqual(t, many-none, 4*(few-none))
+	require.LessOrEqual(t, few-none, 20*2*36*800, "for each fact: two names of 36 words, and 800 words in reach")
+}
+
 func FuzzGround(f *testing.F) {
 	f.Add("Ada  met “Charles”", "ada met \"charles\"", "Ada")
 	f.Add("ﬁne cafe\u0301\r\n漢字", "fine café 漢字", "字")

@@ -64,11 +64,7 @@ func valueEnd(raw string, i int) int {
 	for ; i < len(raw); i++ {
 		switch raw[i] {
 		case '"':
-			for i++; raw[i] != '"'; i++ {
-				if raw[i] == '\\' {
-					i++
-				}
-			}
+			i = stringEnd(raw, i)
 			if depth == 0 {
 				return i + 1
 			}
@@ -85,6 +81,21 @@ func valueEnd(raw string, i int) int {
 			if depth == 0 {
 				return i
 			}
+		}
+	}
+	return i
+}
+
+// stringEnd returns the offset of the quotation mark that closes the string that begins
+// at i.
+func stringEnd(raw string, i int) int {
+	end := i + 1 + strings.IndexByte(raw[i+1:], '"')
+	if strings.IndexByte(raw[i:end], '\\') < 0 {
+		return end
+	}
+	for i++; raw[i] != '"'; i++ {
+		if raw[i] == '\\' {
+			i++
 		}
 	}
 	return i

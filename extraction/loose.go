@@ -81,32 +81,32 @@ func skipped(s string) int {
 
 // inLetters finds where the text has the letters and digits of a folded quote, in whole
 // words.
-func (a *aligner) inLetters(quote string) (span, bool) {
+func (t *indexed) inLetters(quote string) (span, bool) {
 	quote, _ = loosen(quote)
 	if len(quote) < shortestLoose {
 		return span{}, false
 	}
-	if a.lettersFrom == nil {
-		a.letters, a.lettersFrom = loosen(a.folded)
+	if t.lettersFrom == nil {
+		t.letters, t.lettersFrom = loosen(t.folded)
 	}
-	for from, n := 0, 0; a.looked < lookBudget || n < fewLooks; n++ {
-		i := strings.Index(a.letters[from:], quote)
+	for from, n := 0, 0; t.looked < lookBudget || n < fewLooks; n++ {
+		i := strings.Index(t.letters[from:], quote)
 		if i < 0 {
 			break
 		}
 		first, last := from+i, from+i+len(quote)-1
-		at := span{int(a.lettersFrom[first]), int(a.lettersFrom[last])}
+		at := span{int(t.lettersFrom[first]), int(t.lettersFrom[last])}
 		for part := true; part; {
-			_, size := utf8.DecodeRuneInString(a.folded[at.end:])
+			_, size := utf8.DecodeRuneInString(t.folded[at.end:])
 			at.end += size
-			next, _ := utf8.DecodeRuneInString(a.folded[at.end:])
+			next, _ := utf8.DecodeRuneInString(t.folded[at.end:])
 			part = isAccent(next) || next == tatweel
 		}
-		if !joined(a.folded, at.start) && !joined(a.folded, at.end) {
-			return a.original(at), true
+		if !joined(t.folded, at.start) && !joined(t.folded, at.end) {
+			return t.original(at), true
 		}
-		a.looked++
-		_, size := utf8.DecodeRuneInString(a.letters[first:])
+		t.looked++
+		_, size := utf8.DecodeRuneInString(t.letters[first:])
 		from = first + size
 	}
 	return span{}, false

@@ -6,153 +6,115 @@ import (
 	"unicode/utf8"
 )
 
-// passage is a part of a text, with its folded form once that is asked for.
-type passage struct{ text, folded string }
-
-// plain is the folded form without accents.
-func (p *passage) plain() string {
-	if p.folded == "" {
-		p.folded = unaccented(fold(p.text))
+// mentions reports whether a passage speaks of what has this name: by one of its words
+// that are its own, as it is or inflected ("Lovelace's" for "Ada Lovelace"), by part of
+// a name in a script without spaces, or by its initials ("UN" for "United Nations", and
+// the other way round). A name that has no word of its own ("World Bank") must be there
+// as a whole, with or without a legal form, or with all of its words.
+func (t *indexed) mentions(p passage, n *name) bool {
+	if p.start == p.end {
+		return false
 	}
-	return p.folded
-}
-
-// mentions reports whether a passage of the text speaks of what has this name: by
-// the whole name, with or without a legal form, by one of its words that are its own, as
-// it is or inflected ("Lovelace's" for "Ada Lovelace"), by part of a name in a script
-// without spaces, or by its initials ("UN" for "United Nations", and the other way
-// round). A name that has no word of its own ("World Bank") must be there with all of
-// its words. Folded is the normalised form of name.
-func (p *passage) mentions(name, folded string) bool {
-	if stands(p.text, name) {
-		return true
-	}
-	own, found := hasOwnWord(folded), false
-	if own {
-		eachWord(name, func(word string, spaced bool) bool { // most often it is this simple
-			found = spaced && stands(p.text, word) && isOwn(fold(word))
-			return !found
-		})
-	}
-	if found {
-		return true
-	}
-	quote := p.plain()
-	folded = unaccented(folded)
-	if stands(quote, folded) || stands(quote, withoutForm(folded)) {
-		return true
-	}
-	all := true
-	eachWord(folded, func(word string, spaced bool) bool {
-		switch {
-		case !spaced:
-			found = sharesHalf(quote, withoutSuffix(word))
-		case !own && !function(word):
-			all = all && hasForm(quote, word)
-			found = all
-		case own && isOwn(word):
-			found = hasForm(quote, word)
+	for _, word := range n.own {
+		if t.has(p, word) {
+			return true
 		}
-		return !found || !own
-	})
-	return found || abbreviates(p.text, name)
+	}
+	said := t.folded[p.start:p.end]
+	for _, part := range n.dense {
+		if sharesHalf(said, part) {
+			return true
+		}
+	}
+	if len(n.own)+len(n.dense) == 0 && (t.stands(said, n.folded) || t.stands(said, withoutForm(n.folded)) || t.hasAll(p, n.common)) {
+		return true
+	}
+	return t.abbreviates(p, n)
 }
 
-// stands reports whether s stands in a text as words of their own.
-func stands(text, s string) bool {
-	var a aligner
-	_, found := a.occurrence(text, s)
+// stands reports whether s stands in a part of the text as words of their own.
+func (t *indexed) stands(part, s string) bool {
+	_, found := t.occurrence(part, s)
 	return found
 }
 
-// hasForm reports whether a folded text has a word, or what looks like another form
-// of it.
-func hasForm(text, word string) bool {
-	found := false
-	eachWord(text, func(other string, spaced bool) bool {
-		found = spaced && (other == word || other[0] == word[0] && (sameStem(other, word) || sameShort(other, word)) || prefixed(other, word))
-		return !found
-	})
-	return found
+// has reports whether a passage has a word, or what looks like another form of it.
+func (t *indexed) has(p passage, word string) bool {
+	words := t.in(p)
+	for i := range words {
+		w := &words[i]
+		if !w.spaced {
+			continue
+		}
+		plain := t.plain(w)
+		if plain == word {
+			return true
+		}
+		if t.looked++; t.looked < lookBudget && isForm(plain, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *indexed) hasAll(p passage, words []string) bool {
+	for _, word := range words {
+		if !t.has(p, word) {
+			return false
+		}
+	}
+	return len(words) > 0
 }
 
 // sharesHalf reports whether a text has half of a name that is written without
 // spaces, and two characters at least.
 func sharesHalf(text, name string) bool {
-	runes := []rune(name)
-	n := max(2, (len(runes)+1)/2)
-	for i := 0; i+n <= len(runes); i++ {
-		if strings.Contains(text, string(runes[i:i+n])) {
+	half := max(2, (utf8.RuneCountInString(name)+1)/2)
+	end := skipRunes(name, 0, half)
+	if utf8.RuneCountInString(name) < half {
+		return strings.Contains(text, name) // of one character
+	}
+	for start := 0; ; {
+		if strings.Contains(text, name[start:end]) {
 			return true
 		}
-	}
-	return len(runes) == 1 && strings.Contains(text, name)
-}
-
-// abbreviates reports whether the passage has the initials of the name, in
-// capitals, or the name is the initials of words that follow each other in the passage:
-// of capitalised ones, and if it has three letters, of any.
-func abbreviates(passage, name string) bool {
-	if short := initials(name); len(short) > 1 {
-		return stands(passage, short) || stands(passage, strings.Join(strings.Split(short, ""), "."))
-	}
-	short := strings.ReplaceAll(name, ".", "")
-	if utf8.RuneCountInString(short) < 2 {
-		return false
-	}
-	for _, r := range short {
-		if !unicode.IsUpper(r) {
+		if end == len(name) {
 			return false
 		}
+		start, end = skipRunes(name, start, 1), skipRunes(name, end, 1)
 	}
-	if strings.Contains(initials(passage), short) {
-		return true
-	}
-	return utf8.RuneCountInString(short) > 2 && strings.Contains(initials(strings.ToTitle(passage)), short)
 }
 
-// initials are the capitals that words begin with, and a space for words without
-// one that mean something.
-func initials(s string) string {
+// abbreviates reports whether the passage has the initials of the name, in capitals, or
+// the name is the initials of words that follow each other in the passage: of
+// capitalised ones, and if it has three letters, of any.
+func (t *indexed) abbreviates(p passage, n *name) bool {
+	switch {
+	case n.initials != "":
+		at := t.original(p.span)
+		said := t.text[at.start:at.end]
+		return t.stands(said, n.initials) || t.stands(said, n.dotted)
+	case n.capitals == "":
+		return false
+	}
+	return strings.Contains(t.initials(p, false), n.capitals) ||
+		utf8.RuneCountInString(n.capitals) > 2 && strings.Contains(t.initials(p, true), n.capitals)
+}
+
+// initials are the capitals that words of a passage begin with, or the first letters of
+// all words as capitals, and a space for other words that mean something.
+func (t *indexed) initials(p passage, all bool) string {
 	var b strings.Builder
-	eachWord(s, func(word string, _ bool) bool {
-		if r, _ := utf8.DecodeRuneInString(word); unicode.IsUpper(r) {
-			b.WriteRune(r)
-		} else if !function(word) {
+	for _, w := range t.in(p) {
+		first, _ := utf8.DecodeRuneInString(t.text[t.from[w.start]:])
+		if all {
+			first = unicode.ToUpper(first)
+		}
+		if unicode.IsUpper(first) {
+			b.WriteRune(first)
+		} else if !function(t.written(&w)) {
 			b.WriteByte(' ')
 		}
-		return true
-	})
+	}
 	return b.String()
-}
-
-// saysAnything reports whether a text has a letter or a digit.
-func saysAnything(s string) bool { return strings.IndexFunc(s, isWord) >= 0 }
-
-// eachWord calls f with the words of a text, in order, until it returns false. A
-// run of a script without spaces is one word.
-func eachWord(s string, f func(word string, spaced bool) bool) {
-	start, spaced := -1, false
-	for i, r := range s {
-		word := isWord(r)
-		if start >= 0 && (!word || spacedLetter(r) != spaced && !unicode.IsMark(r)) {
-			if !f(s[start:i], spaced) {
-				return
-			}
-			start = -1
-		}
-		if word && start < 0 {
-			start, spaced = i, spacedLetter(r)
-		}
-	}
-	if start >= 0 {
-		f(s[start:], spaced)
-	}
-}
-
-func isWord(r rune) bool {
-	if r < utf8.RuneSelf {
-		return spacedLetter(r)
-	}
-	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 }

@@ -40,18 +40,6 @@ func generic(word string) bool {
 	return false
 }
 
-func isOwn(word string) bool { return !function(word) && !generic(word) }
-
-// hasOwnWord reports whether a folded name has a word that is its own.
-func hasOwnWord(folded string) bool {
-	found := false
-	eachWord(folded, func(word string, spaced bool) bool {
-		found = !spaced || isOwn(word)
-		return !found
-	})
-	return found
-}
-
 // withoutForm is a folded name without the legal form at its end.
 func withoutForm(folded string) string {
 	words := strings.Fields(folded)

@@ -7,28 +7,26 @@ import (
 )
 
 const (
-	// sentenceReach is how far on either side of a quote its sentence is looked for: so
-	// many bytes before and characters behind.
-	sentenceReach = 400
+	// sentenceReach is how many bytes before and behind a quote its sentence is looked for.
+	sentenceReach = 600
 	// sentencesBefore is how far back a pronoun may mean what is named there.
 	sentencesBefore = 3
 )
 
-// speaksOfBoth reports whether a place in a text says something of two things that
-// belong together: it has a word that means something, and its sentence names both, or
-// one while the other may be what a pronoun or "the company" in it means, or the sentences
-// before name what it leaves out. A sentence that names neither must have a pronoun.
-func speaksOfBoth(text string, at span, source, target func(*passage) bool) bool {
-	if !meansSomething(text[at.start:at.end]) {
+// speaksOfBoth reports whether a passage says something of two things that belong
+// together: it has a word that means something, and its sentence names both, or one while
+// the other may be what a pronoun or "the company" in it means, or the sentences before
+// name what it leaves out. A sentence that names neither must have a pronoun.
+func (t *indexed) speaksOfBoth(p passage, source, target *name) bool {
+	if !t.meansSomething(p) {
 		return false
 	}
-	sentence := sentenceAround(text, at)
-	near := passage{text: text[sentence.start:sentence.end]}
-	from, to := source(&near), target(&near)
+	sentence := t.sentence(p)
+	from, to := t.mentions(sentence, source), t.mentions(sentence, target)
 	if from && to {
 		return true
 	}
-	if pronoun, noun := refers(near.plain()); pronoun || noun {
+	if pronoun, noun := t.refers(sentence); pronoun || noun {
 		if from || to {
 			return true
 		}
@@ -38,62 +36,91 @@ func speaksOfBoth(text string, at span, source, target func(*passage) bool) bool
 	} else if !from && !to {
 		return false
 	}
-	start := sentence.start
-	for range sentencesBefore {
-		if end := strings.TrimRightFunc(text[:start], unicode.IsSpace); end != "" {
-			_, last := utf8.DecodeLastRuneInString(end)
-			start = sentenceStart(text, len(end)-last)
-		}
-	}
-	before := passage{text: text[start:sentence.start]}
-	return (from || source(&before)) && (to || target(&before))
+	before := t.before(sentence)
+	return (from || t.mentions(before, source)) && (to || t.mentions(before, target))
 }
 
 // meansSomething reports whether a passage has a word that is in few texts.
-func meansSomething(passage string) bool {
-	found := false
-	eachWord(passage, func(word string, spaced bool) bool {
-		found = !spaced && utf8.RuneCountInString(word) > 1 || spaced && !function(fold(word))
-		return !found
-	})
-	return found
+func (t *indexed) meansSomething(p passage) bool {
+	for _, w := range t.in(p) {
+		if w.spaced && !function(t.written(&w)) {
+			return true
+		}
+		if !w.spaced && utf8.RuneCountInString(t.folded[max(int(w.start), p.start):min(int(w.end), p.end)]) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
-// sentenceAround is the sentence, or those, in which a place stands.
-func sentenceAround(text string, at span) span {
-	_, last := utf8.DecodeLastRuneInString(text[:at.end])
-	end := at.end - last // the quote may have the mark at the end
-	limit := skipRunes(text, at.end, sentenceReach)
-	for end < limit && !blankLineAt(text, end) {
-		_, n := utf8.DecodeRuneInString(text[end:])
-		ends := endsAt(text, end)
-		if end += n; ends {
-			break
-		}
+// sentence is the sentence, or those, in which a passage stands.
+func (t *indexed) sentence(p passage) passage {
+	end := p.words.end
+	limit := int(t.from[t.words[end-1].start]) + sentenceReach
+	for end < len(t.words) && !t.words[end].opens && int(t.from[t.words[end].start]) <= limit {
+		end++
 	}
-	return span{sentenceStart(text, at.start), max(end, at.end)}
+	return t.between(t.opening(p.words.start), end)
 }
 
-// sentenceStart is where the sentence begins that goes on at an offset.
-func sentenceStart(text string, at int) int {
-	start := max(0, at-sentenceReach)
-	for start < at && !utf8.RuneStart(text[start]) {
-		start++
+// before are the sentences before a sentence in which a pronoun of it may be named.
+func (t *indexed) before(sentence passage) passage {
+	first := sentence.words.start
+	for n := 0; n < sentencesBefore && first > 0; n++ {
+		first = t.opening(first - 1)
 	}
-	if i := lastBlankLine(text[start:at]); i > 0 {
-		start += i
+	return t.between(first, sentence.words.start)
+}
+
+// opening is the first word of the sentence that a word stands in, as far as it is
+// within reach.
+func (t *indexed) opening(i int) int {
+	limit := int(t.from[t.words[i].start]) - sentenceReach
+	for !t.words[i].opens && int(t.from[t.words[i-1].start]) >= limit {
+		i--
 	}
-	for end := at; ; {
-		i := lastTerminal(text, start, end)
-		if i < 0 {
-			return start
+	return i
+}
+
+// refers reports whether a sentence has a pronoun, or a noun that may stand for a name.
+func (t *indexed) refers(sentence passage) (pronoun, noun bool) {
+	for _, w := range t.in(sentence) {
+		if w.spaced {
+			plain := t.plain(&w)
+			pronoun, noun = isPronoun(plain), noun || generic(plain)
+		} else {
+			pronoun = hasPronoun(t.written(&w))
 		}
-		if endsAt(text, i) {
-			_, n := utf8.DecodeRuneInString(text[i:])
-			return min(at, i+n)
+		if pronoun {
+			return true, noun
 		}
-		end = i
 	}
+	return false, noun
+}
+
+// sentenceEnds reports whether a sentence ends between two places of a text, with a mark
+// or at a blank line.
+func sentenceEnds(text string, from, to int) bool {
+	if to-from <= 2 {
+		return false // most often: one space between two words
+	}
+	lines := 0
+	for i := from; i < to; i++ {
+		switch c := text[i]; {
+		case c == ' ' || c == '\t' || c == '\r':
+			continue
+		case c == '\n':
+			if lines++; lines > 1 {
+				return true
+			}
+			continue
+		case c < utf8.RuneSelf && c != '.' && c != '!' && c != '?':
+		case utf8.RuneStart(c) && endsAt(text, i):
+			return true
+		}
+		lines = 0
+	}
+	return false
 }
 
 // endsAt reports whether a sentence ends with the mark at an offset.
@@ -109,25 +136,6 @@ func endsAt(text string, at int) bool {
 	return mark != '.' || !endsAbbreviated(text[:at])
 }
 
-func blankLineAt(text string, i int) bool {
-	return text[i] == '\n' && (strings.HasPrefix(text[i+1:], "\n") || strings.HasPrefix(text[i+1:], "\r\n"))
-}
-
-// refers reports whether a folded sentence has a pronoun, or a noun that may stand for a name.
-func refers(folded string) (pronoun, noun bool) {
-	eachWord(folded, func(word string, spaced bool) bool {
-		if spaced {
-			pronoun, noun = pronoun || isPronoun(word), noun || generic(word)
-			return !pronoun
-		}
-		for _, p := range []string{"他", "她", "它", "彼", "同社", "公司", "그는", "그의", "그녀", "회사", "เขา", "เธอ"} {
-			pronoun = pronoun || strings.Contains(word, p)
-		}
-		return !pronoun
-	})
-	return pronoun, noun
-}
-
 func isPronoun(word string) bool {
 	switch word {
 	case "he", "she", "it", "they", "his", "her", "hers", "him", "its", "their", "them", "who", "whom", "whose", "which", "we", "our", "my", "me", "you", "your",
@@ -135,6 +143,17 @@ func isPronoun(word string) bool {
 		"il", "elle", "ils", "elles", "son", "sa", "ses", "leur", "leurs", "lui", "él", "ella", "ellos", "su", "sus", "lei", "suo", "sua",
 		"он", "она", "оно", "они", "его", "её", "ее", "их", "ему", "ей", "им", "هو", "هي", "هم", "הוא", "היא", "הם", "वह", "वे", "उसने", "उनके", "उनकी":
 		return true
+	}
+	return false
+}
+
+// hasPronoun reports whether a run of a script without spaces has a pronoun, or a noun
+// that is used like one.
+func hasPronoun(run string) bool {
+	for _, p := range []string{"他", "她", "它", "彼", "同社", "公司", "그는", "그의", "그녀", "회사", "เขา", "เธอ"} {
+		if strings.Contains(run, p) {
+			return true
+		}
 	}
 	return false
 }

@@ -8,6 +8,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// isForm reports whether a word of a text looks like a form of a name's word, both
+// folded and without accents.
+func isForm(text, word string) bool {
+	if len(text) < 2 || len(word) < 2 {
+		return false
+	}
+	return text[:2] == word[:2] && (sameStem(text, word) || sameShort(text, word)) || prefixed(text, word)
+}
+
 // sameStem reports whether two folded words look like forms of one: at least four
 // letters and most of the word are the same.
 func sameStem(a, b string) bool {
@@ -73,7 +82,7 @@ func prefixed(text, word string) bool {
 
 // unaccented is a folded text without the marks on its letters that models leave out.
 func unaccented(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+	if ascii(s) {
 		return s
 	}
 	var b strings.Builder
@@ -87,3 +96,12 @@ func unaccented(s string) string {
 
 // isAccent leaves out the scripts whose marks are vowels that are always written.
 func isAccent(r rune) bool { return r >= 0x300 && r < 0x700 && unicode.Is(unicode.Mn, r) }
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,160 @@
+package extraction
+
+import (
+	"iter"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// indexed is a text and what grounding has to know of it. Each part is made once, when
+// it is first needed, whatever the number of facts. It is not safe for concurrent use.
+type indexed struct {
+	text string
+
+	// The folded form, and where in text each byte of it comes from.
+	folded string
+	from   []int32
+
+	// The loose form of that, see [loosen], and where in folded each byte comes from.
+	letters     string
+	lettersFrom []int32
+
+	words []word
+	bare  []string // what words with accents are without them
+
+	looked int // at occurrences and words so far, see [lookBudget]
+}
+
+// word is a word at its place in the folded form.
+type word struct {
+	start, end int32
+	bare       int32 // place in bare, from 1, or 0
+	spaced     bool  // of a script that puts spaces between words; otherwise it is a run of them
+	opens      bool  // a sentence begins with it
+}
+
+// passage is a part of an indexed text: a place in its folded form, and the words that are in
+// it at least in part, as a range of words.
+type passage struct {
+	span
+	words span
+}
+
+func (t *indexed) fold() {
+	if t.from == nil {
+		t.folded, t.from = foldMapped(t.text)
+	}
+}
+
+func (t *indexed) split() {
+	if t.words != nil {
+		return
+	}
+	t.fold()
+	t.words = make([]word, 0, 1+len(t.folded)/5)
+	gap := 0 // where in the text the word before has its last character
+	for at, spaced := range eachWord(t.folded) {
+		w := word{start: int32(at.start), end: int32(at.end), spaced: spaced}
+		if spaced {
+			written := t.folded[at.start:at.end]
+			if bare := unaccented(written); bare != written {
+				t.bare = append(t.bare, bare)
+				w.bare = int32(len(t.bare))
+			}
+		}
+		w.opens = len(t.words) == 0 || sentenceEnds(t.text, gap, int(t.from[at.start]))
+		gap = int(t.from[at.end-1])
+		t.words = append(t.words, w)
+	}
+}
+
+// written is a word as it stands in the folded form.
+func (t *indexed) written(w *word) string { return t.folded[w.start:w.end] }
+
+// plain is a word without accents.
+func (t *indexed) plain(w *word) string {
+	if w.bare > 0 {
+		return t.bare[w.bare-1]
+	}
+	return t.folded[w.start:w.end]
+}
+
+// in are the words of a passage.
+func (t *indexed) in(p passage) []word { return t.words[p.words.start:p.words.end] }
+
+// passage is what stands at a place in the text.
+func (t *indexed) passage(at span) passage {
+	t.split()
+	start, _ := slices.BinarySearch(t.from, int32(at.start))
+	end, _ := slices.BinarySearch(t.from, int32(at.end))
+	return passage{span{start, end}, span{
+		sort.Search(len(t.words), func(i int) bool { return int(t.words[i].end) > start }),
+		sort.Search(len(t.words), func(i int) bool { return int(t.words[i].start) >= end }),
+	}}
+}
+
+// between is the passage from one word to before another.
+func (t *indexed) between(first, end int) passage {
+	if first == end {
+		return passage{}
+	}
+	return passage{span{int(t.words[first].start), int(t.words[end-1].end)}, span{first, end}}
+}
+
+// original is the place in the text that a place in the folded form comes from.
+func (t *indexed) original(at span) span {
+	// It ends where something else begins that is visible, less the invisible that
+	// lies between.
+	last := t.from[at.end-1]
+	next := at.end
+	for next < len(t.from) && t.from[next] == last {
+		next++
+	}
+	end := len(t.text)
+	if next < len(t.from) {
+		end = int(t.from[next])
+	}
+	start := int(t.from[at.start])
+	return span{start, start + len(strings.TrimRightFunc(t.text[start:end], invisible))}
+}
+
+// eachWord are the places of the words of a text, in order, and whether each is of a script
+// that puts spaces between them. A run of another script is one word.
+func eachWord(s string) iter.Seq2[span, bool] {
+	return func(yield func(span, bool) bool) {
+		start, spaced := -1, false
+		for i, r := range s {
+			if start >= 0 && spaced && asciiLetter(r) {
+				continue // most often
+			}
+			word, letter := isWord(r), spacedLetter(r)
+			if start >= 0 && (!word || letter != spaced && !unicode.IsMark(r)) {
+				if !yield(span{start, i}, spaced) {
+					return
+				}
+				start = -1
+			}
+			if word && start < 0 {
+				start, spaced = i, letter
+			}
+		}
+		if start >= 0 {
+			yield(span{start, len(s)}, spaced)
+		}
+	}
+}
+
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return asciiLetter(r)
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
+func asciiLetter(r rune) bool { return 'a' <= r|' ' && r|' ' <= 'z' || '0' <= r && r <= '9' }
+
+// saysAnything reports whether a text has a letter or a digit.
+func saysAnything(s string) bool { return strings.IndexFunc(s, isWord) >= 0 }
