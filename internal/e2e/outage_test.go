@@ -106,6 +106,8 @@ func TestEverythingIsDeletedUnderAFleet(t *testing.T) {
 	eventually(t, "the workers have made the streams", func() bool { return c.exists("WEIR_DEAD") && c.exists("WEIR_CHUNKS") })
 	c.backlog("acme", 10)
 	eventually(t, "the first are done", func() bool { return c.messages("WEIR_RESULTS") == 10 })
+	// Or one would make for the first time what is deleted.
+	eventually(t, "both workers are there", func() bool { return c.messages("KV_weir_workers") == 2 })
 
 	var names []string
 	for name := range c.stored() {

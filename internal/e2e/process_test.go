@@ -2,10 +2,13 @@ package e2e_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -32,6 +35,12 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	binaries = dir
+	// What these tests take is mostly other processes' waiting. A -parallel of the
+	// command line is read later, and has the say.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }
 

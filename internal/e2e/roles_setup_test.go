@@ -30,7 +30,7 @@ func accountOf(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "security.md"))
 	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(text), "```\naccounts {")
+	_, rest, found := strings.Cut(string(text), "```conf\naccounts {")
 	require.True(t, found)
 	account, _, found := strings.Cut(rest, "```")
 	require.True(t, found)
