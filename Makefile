@@ -43,6 +43,10 @@ bench: ## cutting and reading a chunk, then ratios against the named baselines
 	$(GO) test -run '^$$' -bench 'ParseAndGround|Split$$' -benchtime 1s ./extraction
 	cd bench && $(GO) run ./fleet && $(GO) run ./stack && $(GO) run ./admission
 
+.PHONY: idle
+idle: build ## processor time and memory of a worker that has nothing to do, over a minute (IDLE=10 for fewer seconds); fails above 1 % of a core or 40 MB
+	@bench/idle.sh bin
+
 .PHONY: chaos
 chaos: ## kill, stop and starve a fleet of real processes and check its promises from outside, beside the literal design (ARGS="-short -run kills")
 	$(GO) run ./internal/chaos $(or $(ARGS),-design both)
