@@ -43,9 +43,8 @@ func (versionCommand) Run(streams cli.Streams) error {
 	return nil
 }
 
-func main() {
-	ctx, stop := cli.Interruptible(context.Background(), func() { os.Exit(cli.ExitFailed) })
-	app := cli.App{
+func program(streams cli.Streams) cli.App {
+	return cli.App{
 		Name:        "publisher",
 		Description: description,
 		LogLevel:    "warn",
@@ -56,9 +55,13 @@ func main() {
 			{Key: "nats", Title: "NATS:"},
 			{Key: "log", Title: "Operation:"},
 		},
-		Streams: cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr},
+		Streams: streams,
 	}
-	code := app.Run(ctx, os.Args[1:], &commands{})
+}
+
+func main() {
+	ctx, stop := cli.Interruptible(context.Background(), func() { os.Exit(cli.ExitFailed) })
+	code := program(cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}).Run(ctx, os.Args[1:], &commands{})
 	stop()
 	os.Exit(code)
 }

@@ -55,16 +55,19 @@ func (versionCommand) Run(streams cli.Streams) error {
 	return nil
 }
 
-func main() {
-	ctx, stop := cli.Interruptible(context.Background(), func() { os.Exit(cli.ExitFailed) })
-	app := cli.App{
+func program(streams cli.Streams) cli.App {
+	return cli.App{
 		Name:        "worker",
 		Description: description,
 		LogLevel:    "info",
 		Groups:      groups,
-		Streams:     cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr},
+		Streams:     streams,
 	}
-	code := app.Run(ctx, os.Args[1:], &commands{})
+}
+
+func main() {
+	ctx, stop := cli.Interruptible(context.Background(), func() { os.Exit(cli.ExitFailed) })
+	code := program(cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}).Run(ctx, os.Args[1:], &commands{})
 	stop()
 	os.Exit(code)
 }

@@ -16,6 +16,9 @@ import (
 
 // Distinctive parts of secrets: none may be in anything that anybody can read.
 const (
+	pageSecret      = "p4ge-p4ge-p4ge-p4ge"
+	collectorSecret = "c0llector-c0llector"
+
 	keySecret      = "sk-k3yk3yk3yk3yk3y"
 	headerSecret   = "h34d3r-h34d3r"
 	proxySecret    = "pr0xy-pr0xy"
@@ -24,7 +27,7 @@ const (
 
 func withoutSecrets(t *testing.T, where, text string) {
 	t.Helper()
-	for _, secret := range []string{keySecret, headerSecret, proxySecret, passwordSecret} {
+	for _, secret := range []string{keySecret, headerSecret, proxySecret, passwordSecret, pageSecret, collectorSecret} {
 		require.NotContains(t, text, secret, where)
 	}
 }
@@ -66,7 +69,12 @@ func TestSecretsAreNowhere(t *testing.T) {
 	keyFile := writeFile(t, "key", keySecret+"\n")
 	passwordFile := writeFile(t, "password", passwordSecret+"\n")
 	nats := []string{"NATS_URL=" + srv.ClientURL(), "NATS_USER=fleet", "WEIR_NATS_PASSWORD_FILE=" + passwordFile}
-	env := append(nats, "OPENAI_BASE_URL="+model.URL+"/v1", "OPENAI_API_KEY_FILE="+keyFile, "WEIR_OPENAI_HEADER=X-Gateway: "+headerSecret, "HTTP_PROXY=http://user:"+proxySecret+"@127.0.0.1:1")
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no, "+r.Header.Get("X-Key"), http.StatusForbidden)
+	}))
+	defer collector.Close()
+	env := append(nats, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=x-key="+collectorSecret, "OTEL_BSP_SCHEDULE_DELAY=50", "WEIR_TOKEN_FILE="+writeFile(t, "page", pageSecret),
+		"OPENAI_BASE_URL="+model.URL+"/v1", "OPENAI_API_KEY_FILE="+keyFile, "WEIR_OPENAI_HEADER=X-Gateway: "+headerSecret, "HTTP_PROXY=http://user:"+proxySecret+"@127.0.0.1:1")
 	address := freeAddress(t)
 	w := command{program: "worker", args: []string{
 		"run", "--rpm", "1000", "--log-level", "debug", "--listen", address, "--initial-delay", "10ms", "--max-attempts", "2", "--max-retries", "1", "--failure-threshold", "50",
@@ -81,7 +89,13 @@ func TestSecretsAreNowhere(t *testing.T) {
 	require.Equal(t, 0, command{program: "publisher", args: []string{"publish", "--tenant", "acme", writeFile(t, "b.txt", "a wrong key for Ada.")}, env: nats}.run(t).code)
 	eventually(t, "an open circuit", func() bool { return strings.Contains(w.output.String(), "to=open") })
 
-	for _, path := range []string{"/snapshot", "/metrics", "/readyz", "/healthz"} {
+	eventually(t, "traces are refused", func() bool { return strings.Contains(w.output.String(), "telemetry: cannot export") })
+	status, done := order(t, address, pageSecret, "/api/circuit/open", `{"circuit":"default","reason":"moves"}`)
+	require.Equal(t, http.StatusOK, status, done)
+	withoutSecrets(t, "an order", done)
+	_, done = order(t, address, pageSecret[1:], "/api/circuit/open", `{"circuit":"default"}`)
+	withoutSecrets(t, "a refused order", done)
+	for _, path := range []string{"/snapshot", "/metrics", "/readyz", "/healthz", "/", "/api/fleet", "/api/history", "/api/letters", "/api/about"} {
 		response, err := http.Get("http://" + address + path)
 		require.NoError(t, err)
 		body, err := io.ReadAll(response.Body)
@@ -89,10 +103,14 @@ func TestSecretsAreNowhere(t *testing.T) {
 		require.NoError(t, response.Body.Close())
 		withoutSecrets(t, path, string(body))
 	}
-	for _, args := range []string{"check --json --rpm 1000", "circuit show default --json", "dead list --json", "top --once --json", "limits show --json", "run --help"} {
+	for _, args := range []string{"check --json --rpm 1000", "circuit show default --json", "dead list --json", "dead show 1 --json", "top --once --json", "limits show --json", "run --help"} {
 		ended := command{program: "worker", args: strings.Fields(args), env: env}.run(t)
 		withoutSecrets(t, args, ended.String())
 	}
+	for _, args := range []string{"status --tenant acme --json", "graph --tenant acme"} {
+		withoutSecrets(t, args, command{program: "publisher", args: strings.Fields(args), env: nats}.run(t).String())
+	}
+
 	// A proxy that is not there, and a NATS server that wants another password.
 	away := append(env, "OPENAI_BASE_URL=http://model.example/v1")
 	ended := command{program: "worker", args: []string{"check", "--json", "--rpm", "1000"}, env: away}.run(t)
@@ -127,11 +145,20 @@ func TestListensOnThisMachineUnlessToldOtherwise(t *testing.T) {
 	require.NoError(t, err)
 	for _, c := range []struct {
 		listen, token string
-		warns         bool
-	}{{":" + port, "", false}, {"0.0.0.0:0", "", true}, {"0.0.0.0:0", "0123456789abcdef", false}} {
+		warns, pprof  bool
+	}{{":" + port, "", false, false}, {":" + port, "", false, true}, {"0.0.0.0:0", "", true, false}, {"0.0.0.0:0", "0123456789abcdef", false, true}} {
 		listen, warns := c.listen, c.warns
-		w := command{program: "worker", args: []string{"run", "--provider", "offline", "--listen", listen}, env: []string{"NATS_URL=" + url, "WEIR_TOKEN=" + c.token}}.start(t)
+		args := []string{"run", "--provider", "offline", "--listen", listen}
+		if c.pprof {
+			args = append(args, "--pprof")
+		}
+		w := command{program: "worker", args: args, env: []string{"NATS_URL=" + url, "WEIR_TOKEN=" + c.token}}.start(t)
 		eventually(t, "it works", func() bool { return strings.Contains(w.output.String(), "msg=working") })
+		if listen == ":"+port { // profiles are for who has asked for them
+			status, body := get("127.0.0.1:"+port, "/debug/pprof/heap?debug=1")
+			require.Equal(t, map[bool]int{false: http.StatusNotFound, true: http.StatusOK}[c.pprof], status, body)
+			require.Equal(t, c.pprof, strings.Contains(body, "heap profile"))
+		}
 		require.Equal(t, 0, w.stop())
 		require.Equal(t, warns, strings.Contains(w.output.String(), "without a password"), w.output)
 		require.Equal(t, listen != "0.0.0.0:0", strings.Contains(w.output.String(), "msg=listening address=127.0.0.1:"+port))

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"context"
 	"log/slog"
 	"net/url"
 	"os"
@@ -67,3 +68,30 @@ func (c *complaints) Handle(err error) {
 	}
 	c.logger.Warn("telemetry: cannot export, or a setting is not understood; the work goes on", "error", wire.CleanError(text))
 }
+
+// quiet is what OpenTelemetry logs to. By itself it writes to standard error, and quotes
+// variables that hold keys: of what it has to say of a mistake this keeps the words, the
+// name of a variable and that of a file.
+type quiet struct{ log *slog.Logger }
+
+// Enabled implements slog.Handler.
+func (quiet) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+
+// Handle implements slog.Handler.
+func (q quiet) Handle(ctx context.Context, record slog.Record) error {
+	args := []any{"problem", record.Message}
+	record.Attrs(func(a slog.Attr) bool {
+		if a.Key == "file" || a.Key == "environment variable" {
+			args = append(args, a)
+		}
+		return true
+	})
+	q.log.WarnContext(ctx, "telemetry: a setting is not understood, and left out", args...)
+	return nil
+}
+
+// WithAttrs implements slog.Handler.
+func (q quiet) WithAttrs([]slog.Attr) slog.Handler { return q }
+
+// WithGroup implements slog.Handler.
+func (q quiet) WithGroup(string) slog.Handler { return q }

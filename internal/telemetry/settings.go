@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"errors"
 	"net/url"
 	"os"
 	"strings"
@@ -46,7 +47,7 @@ func targetOf(s signal, endpoint string) (target, error) {
 	if endpoint == "" && !named && asked == "" {
 		return target{}, nil
 	}
-	if err := checkProtocol(s); err != nil {
+	if err := errors.Join(checkProtocol(s), checkEndpoints(s), checkHeaders(s)); err != nil {
 		return target{}, err
 	}
 	if endpoint == "" {
@@ -68,6 +69,40 @@ func checkProtocol(s signal) error {
 			return nil
 		default:
 			return &SettingError{name, "must be http/protobuf, the only protocol that is spoken; its usual port is 4318"}
+		}
+	}
+	return nil
+}
+
+// checkEndpoints refuses what the exporter would replace by its default with no more than
+// a line that quotes it.
+func checkEndpoints(s signal) error {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_" + string(s) + "_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
+		value := os.Getenv(name)
+		if value == "" {
+			continue
+		}
+		u, err := url.Parse(value)
+		switch {
+		case err != nil || u.Host == "":
+			return &SettingError{name, "must be a URL like http://127.0.0.1:4318"}
+		case u.User != nil:
+			return &SettingError{name, "must have no user and no password, which would not be sent; give keys in OTEL_EXPORTER_OTLP_HEADERS"}
+		}
+	}
+	return nil
+}
+
+// checkHeaders refuses what the exporter would leave out with no more than a line that
+// quotes it.
+func checkHeaders(s signal) error {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_" + string(s) + "_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"} {
+		for header := range strings.SplitSeq(os.Getenv(name), ",") {
+			key, value, found := strings.Cut(header, "=")
+			_, err := url.PathUnescape(value)
+			if header = strings.TrimSpace(header); header != "" && (!found || strings.TrimSpace(key) == "" || err != nil) {
+				return &SettingError{name, "cannot be read: want NAME=VALUE,NAME=VALUE, with values escaped as in URLs"}
+			}
 		}
 	}
 	return nil

@@ -75,6 +75,11 @@ func TestWhatCannotBeExportedIsSaid(t *testing.T) {
 		{endpoint: "http://a?key=hunter2", setting: "--otlp-endpoint"},
 		{endpoint: "http://a", env: []string{"OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, setting: "OTEL_EXPORTER_OTLP_PROTOCOL"},
 		{endpoint: "http://a", env: []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/json"}, setting: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"},
+		{env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://u:%zzhunter2@a"}, setting: "OTEL_EXPORTER_OTLP_ENDPOINT"},
+		{env: []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://u:hunter2@a"}, setting: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"},
+		{endpoint: "http://a", env: []string{"OTEL_EXPORTER_OTLP_HEADERS=x-key=a,hunter2"}, setting: "OTEL_EXPORTER_OTLP_HEADERS"},
+		{endpoint: "http://a", env: []string{"OTEL_EXPORTER_OTLP_HEADERS==hunter2"}, setting: "OTEL_EXPORTER_OTLP_HEADERS"},
+		{endpoint: "http://a", env: []string{"OTEL_EXPORTER_OTLP_METRICS_HEADERS=x-key=%zzhunter2"}, setting: "OTEL_EXPORTER_OTLP_METRICS_HEADERS"},
 		{env: []string{"OTEL_TRACES_EXPORTER=hunter2"}, setting: "OTEL_TRACES_EXPORTER"},
 		{env: []string{"OTEL_TRACES_EXPORTER=prometheus"}, setting: "OTEL_TRACES_EXPORTER"},
 	} {
@@ -122,6 +127,18 @@ func TestAFailingCollectorIsALineInTheLog(t *testing.T) {
 	exporting.Stop()
 	require.Equal(t, 1, strings.Count(log.String(), "level=WARN"), log.String())
 	require.Contains(t, log.String(), "403")
+	require.NotContains(t, log.String(), "hunter2")
+}
+
+// What the library itself has to say goes to our log, without what it quotes.
+func TestMistakesAreToldInOurLog(t *testing.T) {
+	setenv(t, "OTEL_EXPORTER_OTLP_TIMEOUT=hunter2", "OTEL_EXPORTER_OTLP_CLIENT_KEY=/nowhere/key", "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE=/nowhere/cert")
+	var log bytes.Buffer
+	exporting, err := Start(t.Context(), Config{Service: "a", Endpoint: "http://127.0.0.1:1", Metrics: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	require.NoError(t, err)
+	exporting.Stop()
+	require.Contains(t, log.String(), `level=WARN msg="telemetry: a setting is not understood, and left out" problem="parse duration"`)
+	require.Contains(t, log.String(), "file=/nowhere/cert")
 	require.NotContains(t, log.String(), "hunter2")
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -66,7 +67,9 @@ type Telemetry struct {
 // OpenTelemetry cannot read.
 func Start(ctx context.Context, c Config) (*Telemetry, error) {
 	t := &Telemetry{meter: nometer.NewMeterProvider().Meter(scope), tracer: notracer.NewTracerProvider().Tracer(scope)}
-	otel.SetErrorHandler(newComplaints(c.Logger)) // the library's one way to tell of what fails later
+	told := newComplaints(c.Logger) // the library's ways to tell of what is wrong, now and later
+	otel.SetErrorHandler(told)
+	otel.SetLogger(logr.FromSlogHandler(quiet{told.logger}))
 	described, err := resource.New(ctx,
 		resource.WithAttributes(
 			attribute.String("service.name", c.Service), attribute.String("service.version", c.Build.Version),

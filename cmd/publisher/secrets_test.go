@@ -1,0 +1,12 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli/clitest"
+)
+
+// No command writes a secret that it was given, whatever is wrong with it.
+func TestNoCommandWritesASecret(t *testing.T) {
+	clitest.Sweep(t, program, func() any { return &commands{} }, "publish", nil)
+}
