@@ -62,6 +62,7 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 	if err != nil {
 		return "", err
 	}
+	w.timed(took, w.presence.serverTime(w.cfg.Clock()).Sub(d.meta.Timestamp))
 	return "extracted", nil
 }
 

@@ -49,6 +49,9 @@ type Config struct {
 	WorkerName string
 	// Version and Circuit are told to whoever asks for the workers of the fleet.
 	Version, Circuit string
+	// CircuitSettings are told beside the name of the circuit, so that it is noticed if
+	// the workers of one circuit do not agree. What is zero is not told.
+	CircuitSettings CircuitSettings
 	// Limits of tenants that have none of their own are told to them, too. What is 0,
 	// or unlimited, is left out.
 	Limits resilience.Limits
@@ -73,6 +76,14 @@ type Config struct {
 	// takes or waits is measured by a clock that nobody sets.
 	Clock func() time.Time
 	Rand  func() float64
+}
+
+// CircuitSettings are the settings of a circuit breaker in front of the extractor, as
+// [resilience.BreakerConfig] has them.
+type CircuitSettings struct {
+	FailureThreshold int
+	RecoveryTimeout  time.Duration
+	HalfOpenMaxCalls int
 }
 
 func (c Config) withDefaults() (Config, error) {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -36,9 +38,13 @@ type presence struct {
 	key     string // set by the first announcement
 	state   func() wire.WorkerState
 	counted func(int64)
+	agreed  *agreement
+	clock   func() time.Time
 	rand    func() float64
 	log     *slog.Logger
 
+	workers    int64        // as counted last, 0 if that is not known
+	ahead      atomic.Int64 // by how much the server's clock is before this worker's, in nanoseconds
 	complained bool
 }
 
@@ -50,9 +56,16 @@ func (p *presence) begin(ctx context.Context) {
 	p.announce(ctx)
 }
 
-// run announces this worker until ctx ends.
+// run announces this worker until ctx ends, and looks whether the others were
+// started as it was.
 func (p *presence) run(ctx context.Context) {
-	for sleep(ctx, time.Duration(float64(announceEvery)*(0.8+0.4*p.rand()))) {
+	for {
+		if p.workers > 0 && p.js.Conn().IsConnected() {
+			p.agreed.review(ctx, p.workers)
+		}
+		if !sleep(ctx, time.Duration(float64(announceEvery)*(0.8+0.4*p.rand()))) {
+			return
+		}
 		p.announce(ctx)
 	}
 }
@@ -115,9 +128,17 @@ func (p *presence) count(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.counted(int64(max(1, stream.CachedInfo().State.Msgs)))
+	info := stream.CachedInfo()
+	if !info.TimeStamp.IsZero() {
+		p.ahead.Store(int64(info.TimeStamp.Sub(p.clock())))
+	}
+	p.workers = int64(max(1, info.State.Msgs))
+	p.counted(p.workers)
 	return nil
 }
+
+// serverTime is what the server's clock says when this worker's says now.
+func (p *presence) serverTime(now time.Time) time.Time { return now.Add(time.Duration(p.ahead.Load())) }
 
 // state is what this worker says of itself.
 func (w *Worker) state() wire.WorkerState {
@@ -126,6 +147,9 @@ func (w *Worker) state() wire.WorkerState {
 		Worker: w.cfg.WorkerName, Version: w.cfg.Version, StartedAt: w.started.UTC(), At: w.cfg.Clock().UTC(),
 		State: "consuming", Problem: wire.CleanError(status.Problem),
 		Slots: status.Concurrency, InFlight: status.ChunksInHand, Circuit: w.cfg.Circuit,
+	}
+	if s := w.cfg.CircuitSettings; s != (CircuitSettings{}) {
+		state.CircuitSettings = &wire.CircuitSettings{FailureThreshold: s.FailureThreshold, RecoveryTimeoutMS: s.RecoveryTimeout.Milliseconds(), HalfOpenMaxCalls: s.HalfOpenMaxCalls}
 	}
 	if limits := w.cfg.Limits; limits.Requests != resilience.Unlimited {
 		state.RPM = limits.Requests
@@ -141,6 +165,9 @@ func (w *Worker) state() wire.WorkerState {
 	case held || status.Problem != "":
 		state.State = "waiting"
 	}
+	w.mu.Lock()
+	state.Took, state.Age = maps.Clone(w.took), maps.Clone(w.age)
+	w.mu.Unlock()
 	for outcome, n := range status.Outcomes {
 		switch {
 		case outcome == "extracted":

@@ -1,6 +1,8 @@
 package consumer_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/alive"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
@@ -20,9 +23,13 @@ func TestWorkersCountEachOther(t *testing.T) {
 	w := newWorld(t)
 	x := extractorFunc(func() (extraction.Extraction, error) { return extraction.Extraction{}, nil })
 	var fleet []*running
-	for range 3 { // all of one name
+	for i := range 3 { // all of one name
 		fleet = append(fleet, w.start(x, func(c *consumer.Config) {
 			c.Version, c.Circuit, c.Limits = "v1", "default", resilience.Limits{Requests: 60, Tokens: 1000}
+			c.CircuitSettings = consumer.CircuitSettings{FailureThreshold: 5, RecoveryTimeout: time.Minute, HalfOpenMaxCalls: 1}
+			if i == 0 {
+				c.Limits.Requests, c.CircuitSettings.FailureThreshold = 50, 3
+			}
 		}))
 	}
 	counted := func(n int) {
@@ -37,6 +44,21 @@ func TestWorkersCountEachOther(t *testing.T) {
 		}, patience, tick)
 	}
 	counted(3)
+	disagree := func(n int) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			return !slices.ContainsFunc(fleet, func(r *running) bool { return len(r.Status().Disagreements) != n })
+		}, patience, tick)
+	}
+	disagree(2)
+	require.Equal(t, []alive.Disagreement{
+		{Setting: "--rpm", Values: []alive.SettingValue{{Value: "60", Worker: "test", Workers: 2}, {Value: "50", Worker: "test", Workers: 1}}},
+		{Setting: "--failure-threshold", Circuit: "default", Values: []alive.SettingValue{{Value: "5", Worker: "test", Workers: 2}, {Value: "3", Worker: "test", Workers: 1}}},
+	}, fleet[1].Status().Disagreements)
+	const differ, agree = "level=WARN msg=\"workers were started with different settings", "all workers have the same setting again"
+	require.Equal(t, 6, strings.Count(w.log.String(), differ), "each worker tells of each setting once")
+	require.Contains(t, w.log.String(), `setting="--failure-threshold of circuit default" values="5 (test and 1 more), 3 (test)"`)
+	require.NotContains(t, w.log.String(), agree)
 	w.send("acme", chunkJSON("d", 0, "text"))
 	w.send("acme", "not a chunk\xff")
 	require.Eventually(t, func() bool {
@@ -47,7 +69,8 @@ func TestWorkersCountEachOther(t *testing.T) {
 			require.Equal(t, "default", s.Circuit)
 			require.Equal(t, "consuming", s.State)
 			require.Equal(t, 4, s.Slots)
-			require.Equal(t, []int64{60, 60_000, 1000}, []int64{s.RPM, s.WindowMS, s.TPM})
+			require.Equal(t, []int64{60_000, 1000}, []int64{s.WindowMS, s.TPM})
+			require.Equal(t, wire.CircuitSettings{FailureThreshold: map[int64]int{50: 3, 60: 5}[s.RPM], RecoveryTimeoutMS: 60_000, HalfOpenMaxCalls: 1}, *s.CircuitSettings)
 			results, dead = results+s.Results, dead+s.Dead
 		}
 		return results == 1 && dead == 1
@@ -67,6 +90,9 @@ func TestWorkersCountEachOther(t *testing.T) {
 	require.NoError(t, w.js.DeleteKeyValue(t.Context(), w.names.WorkersBucket()))
 	counted(2)
 	require.Len(t, w.workers(), 2)
+	disagree(0)
+	require.Equal(t, 4, strings.Count(w.log.String(), agree))
+	require.Equal(t, 6, strings.Count(w.log.String(), differ))
 	bucket, err := w.js.KeyValue(t.Context(), w.names.WorkersBucket())
 	require.NoError(t, err)
 	status, err := bucket.Status(t.Context())

@@ -12,6 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/alive"
+	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 )
 
@@ -48,7 +50,9 @@ type Worker struct {
 
 	mu       sync.Mutex
 	outcomes map[string]uint64
-	progress time.Time // last settlement or answered pull
+	took     wire.Durations // of chunks extracted, in hand
+	age      wire.Durations // of the same, since they were accepted
+	progress time.Time      // last settlement or answered pull
 	problem  string
 	unstored error // why a store failed last
 }
@@ -79,7 +83,7 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 		attempts: newAttempts(counts),
 		dead:     deadLetters{js, names, cfg.Observer},
 		heal:     newHealer(),
-		outcomes: map[string]uint64{}, started: cfg.Clock(),
+		outcomes: map[string]uint64{}, took: wire.Durations{}, age: wire.Durations{}, started: cfg.Clock(),
 	}
 	w.chunks = &lanes{
 		js: js, names: names, ackWait: cfg.AckWait, gate: cfg.Gate, attempts: w.attempts, rand: cfg.Rand, log: w.log, failed: w.pullFailed,
@@ -93,7 +97,10 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 	w.documents = newPuller("documents", documentSlots, func(ctx context.Context, d delivery, ackWait time.Duration) {
 		w.deliver(ctx, d, ackWait, w.handleDocument)
 	})
-	w.presence = &presence{js: js, names: names, state: w.state, counted: w.chunks.fleet.Store, rand: cfg.Rand, log: w.log}
+	w.presence = &presence{
+		js: js, names: names, state: w.state, counted: w.chunks.fleet.Store, clock: cfg.Clock, rand: cfg.Rand, log: w.log,
+		agreed: &agreement{bucket: follow.NewBucket(js, names.WorkersBucket()), log: w.log},
+	}
 	return w, nil
 }
 
@@ -207,6 +214,14 @@ func (w *Worker) count(outcome string) {
 	w.progress = w.cfg.Clock()
 }
 
+// timed counts how long a chunk took.
+func (w *Worker) timed(took, age time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.took.Add(took)
+	w.age.Add(max(took, age)) // the clocks of two machines may be apart
+}
+
 func (w *Worker) progressed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -251,6 +266,10 @@ type Status struct {
 	// counted for some seconds more.
 	Workers int `json:"workers"`
 
+	// Disagreements are settings that the fleet shares and with which not all workers
+	// were started, as of a minute ago at most; in a fleet of more than 240 later.
+	Disagreements []alive.Disagreement `json:"disagreements,omitempty"`
+
 	// Outcomes counts deliveries by what they came to, since the start.
 	Outcomes map[string]uint64 `json:"outcomes"`
 	// LastProgress is when a delivery was last settled or a pull answered. It
@@ -278,6 +297,7 @@ func (w *Worker) Status() Status {
 		TenantsReady:    demand.ready,
 		TenantsWaiting:  demand.waiting,
 		Workers:         int(w.chunks.fleet.Load()),
+		Disagreements:   w.presence.agreed.disagreements(),
 		Outcomes:        maps.Clone(w.outcomes),
 		LastProgress:    w.progress,
 	}

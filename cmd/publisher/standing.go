@@ -12,16 +12,9 @@ import (
 
 // standing is what the fleet lets a tenant do now.
 type standing struct {
-	Workers    int                 `json:"workers"` // alive
-	InFlight   int                 `json:"in_flight"`
-	RPM        int64               `json:"rpm"`
-	WindowMS   int64               `json:"window_ms"`
-	TPM        int64               `json:"tpm"`
-	Used       *int64              `json:"used"`
-	UsedTokens *int64              `json:"used_tokens"`
-	WaitUntil  *time.Time          `json:"wait_until"`
-	WaitReason overview.WaitReason `json:"wait_reason"`
-	Circuit    *overview.Circuit   `json:"circuit,omitempty"` // that keeps it waiting
+	overview.Tenant
+	Workers int               `json:"workers"`           // alive
+	Circuit *overview.Circuit `json:"circuit,omitempty"` // that keeps it waiting
 
 	at     time.Time
 	detail string // of a pause or an open circuit
@@ -47,10 +40,7 @@ func readStanding(ctx context.Context, reader *overview.Reader) (*standing, erro
 // newStanding takes the only tenant of a fleet.
 func newStanding(f overview.Fleet) *standing {
 	t := f.Tenants[0]
-	s := &standing{
-		InFlight: t.InFlight, RPM: t.RPM, WindowMS: t.WindowMS, TPM: t.TPM, Used: t.Used, UsedTokens: t.UsedTokens,
-		WaitUntil: t.WaitUntil, WaitReason: t.WaitReason, at: f.At,
-	}
+	s := &standing{Tenant: t, at: f.At}
 	for _, w := range f.Workers {
 		if w.State != "stopped" {
 			s.Workers++

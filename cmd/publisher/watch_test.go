@@ -115,7 +115,7 @@ func TestWatchWritesALineOnlyOnChange(t *testing.T) {
 	l := &lineShower{out: &out, follow: &watch{now: func() time.Time { return now }}}
 	limited := func(left time.Duration) *standing {
 		until := now.Add(left)
-		return &standing{Workers: 1, WaitReason: overview.Limit, WaitUntil: &until, at: now}
+		return &standing{Workers: 1, Tenant: overview.Tenant{WaitReason: overview.Limit, WaitUntil: &until}, at: now}
 	}
 	l.status(statusOf(1, 0, 2, 2), limited(5*time.Second))
 	l.status(statusOf(1, 0, 2, 2), limited(4*time.Second))
@@ -123,7 +123,7 @@ func TestWatchWritesALineOnlyOnChange(t *testing.T) {
 	l.problem(errors.New("nats: \x1btimeout"))
 	l.status(statusOf(2, 0, 0, 2), &standing{Workers: 1})
 	l.status(statusOf(2, 0, 1, 1), &standing{Workers: 1})
-	l.status(statusOf(2, 0, 1, 1), &standing{Workers: 1, Used: new(int64)})
+	l.status(statusOf(2, 0, 1, 1), &standing{Workers: 1, Tenant: overview.Tenant{Used: new(int64)}})
 	require.Equal(t, `1 of 3 chunks done; throttled: its allowance is used up, next call in 5s
 cannot look: "nats: \x1btimeout"
 2 of 2 chunks done, 2 more wait for the tenant

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/overview"
@@ -29,8 +31,26 @@ type circuitName struct {
 }
 
 func (c circuitName) check() error {
-	if c.Name == "" {
-		return cli.Usage(errors.New("the circuit must have a name"))
+	if err := checkCircuit(c.Name); err != nil {
+		return cli.Usage(err)
+	}
+	return nil
+}
+
+// longestCircuit is in bytes: the keys of one with a longer name are hashes, which
+// nobody can list.
+const longestCircuit = 700
+
+// checkCircuit takes any name that a circuit may have, also of programs whose workers
+// are not ours; --circuit takes fewer.
+func checkCircuit(name string) error {
+	switch {
+	case name == "":
+		return errors.New("the circuit must have a name")
+	case len(name) > longestCircuit:
+		return fmt.Errorf("the name of a circuit has %d bytes at most, not %d", longestCircuit, len(name))
+	case !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError):
+		return errors.New("the name of the circuit is not UTF-8, or has lost a character on its way here: nats kv ls shows its keys")
 	}
 	return nil
 }

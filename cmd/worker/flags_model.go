@@ -30,7 +30,7 @@ type modelFlags struct {
 	Stream            bool          `group:"model" help:"Take answers as event streams. What is extracted is the same; a server that hangs in the middle of an answer is noticed after --stream-idle-timeout, and proxies that cut silent connections let it be."`
 	StreamIdleTimeout time.Duration `group:"model" placeholder:"60s" help:"With --stream: how long a stream that has begun may be silent. Default: 60s."`
 	AttemptTimeout    time.Duration `group:"model" placeholder:"DURATION" help:"Longest time that one request to the model may take. Shorter than --chunk-deadline, so that there is time to ask again. Default: --chunk-deadline, at most 10m."`
-	OpenAIHeader      headers       `name:"openai-header" group:"model" placeholder:"'NAME: VALUE'" help:"Header to send with every request, such as a gateway's key; give it several times, or one on each line. Values are kept secret."`
+	OpenAIHeader      headers       `name:"openai-header" secret:"" group:"model" placeholder:"'NAME: VALUE'" help:"Header to send with every request, such as a gateway's key; give it several times, or one on each line. Values are kept secret."`
 	OpenAIBody        bodyFields    `name:"openai-body" group:"model" placeholder:"JSON" help:"JSON object with fields to add to every request, such as {\"chat_template_kwargs\":{\"enable_thinking\":false}} or {\"temperature\":0.2}."`
 	OpenAICA          string        `name:"openai-ca" group:"model" placeholder:"FILE" help:"PEM file with certificate authorities to trust besides the system's."`
 }
@@ -104,9 +104,7 @@ func (f modelFlags) keyFile(config *openai.Config, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	if secretfile.Exposed(f.OpenAIKeyFile) {
-		logger.Warn("every user of this machine may read a secret: chmod o-r", "option", "openai-api-key-file", "file", f.OpenAIKeyFile)
-	}
+	secretfile.Warn(logger, "openai-api-key-file", f.OpenAIKeyFile)
 	config.KeySource = func() string {
 		key, _ := source.Current() // the last one that could be read, if somebody is replacing it
 		return key

@@ -63,7 +63,7 @@ func (m *monitor) ready() []string {
 	return reasons
 }
 
-// notes says why a worker that is ready may be doing nothing.
+// notes says why a worker that is ready may be doing nothing, or not what it was told.
 func (m *monitor) notes() []string {
 	all, tenants := m.pauses.All(), 0
 	var notes []string
@@ -80,6 +80,9 @@ func (m *monitor) notes() []string {
 	}
 	if tenants > 0 {
 		notes = append(notes, cli.Count(tenants, "tenant")+" paused")
+	}
+	for _, d := range m.worker.Status().Disagreements {
+		notes = append(notes, d.String())
 	}
 	return notes
 }

@@ -121,8 +121,8 @@ func (o orders) circuit(ctx context.Context, name string, write bool, do func(*r
 	if err := o.connected(); err != nil {
 		return "", err
 	}
-	if !plainCircuit.MatchString(name) {
-		return "", &statuspage.RefusedError{Reason: "the name of a circuit is 1 to 128 letters, digits, - or _"}
+	if err := checkCircuit(name); err != nil {
+		return "", refused(err)
 	}
 	book, err := openCircuits(ctx, o.session, write)
 	if err != nil {
@@ -130,7 +130,7 @@ func (o orders) circuit(ctx context.Context, name string, write bool, do func(*r
 	}
 	defer book.closeCache()
 	if !write && !book.knows(name) { // writing would only make a misspelt circuit known
-		return fmt.Sprintf("nothing is stored of circuit %s: there is nothing to reset", name), nil
+		return fmt.Sprintf("nothing is stored of circuit %s: there is nothing to reset", cli.Printable(name)), nil
 	}
 	breaker, err := book.breaker(name, nil)
 	if err != nil {
@@ -144,7 +144,11 @@ func (o orders) circuit(ctx context.Context, name string, write bool, do func(*r
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("circuit %s is %s", name, stateShown(s)), nil
+	done := fmt.Sprintf("circuit %s is %s", cli.Printable(name), stateShown(s))
+	if !book.knows(name) {
+		done += "; nothing was stored of it before: check that workers have a circuit of this name"
+	}
+	return done, nil
 }
 
 func (o orders) SetLimits(ctx context.Context, order statuspage.LimitsOrder) (string, error) {

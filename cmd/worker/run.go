@@ -75,11 +75,11 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	token, err := c.pageFlags.token()
+	logger := telemetry.Logs(c.Logger(streams.Err))
+	token, err := c.pageFlags.token(logger)
 	if err != nil {
 		return cli.Usage(err)
 	}
-	logger := telemetry.Logs(c.Logger(streams.Err))
 	instance := cli.Instance("worker")
 	measured, watch, err := c.telemetryFlags.start(ctx, names, instance, c.Listen == nil || *c.Listen != "", logger)
 	if err != nil {
@@ -109,11 +109,12 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	}
 	defer shared.close()
 	config := consumer.Config{Namespace: c.Namespace, Replicas: c.Replicas, WorkerName: instance, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Logger: logger, Version: cli.Version(), Circuit: c.Circuit, Limits: c.limits()}
+	config.CircuitSettings = consumer.CircuitSettings{FailureThreshold: c.FailureThreshold, RecoveryTimeout: c.RecoveryTimeout, HalfOpenMaxCalls: c.HalfOpenMaxCalls}
 	if c.DrainTimeout == 0 {
 		config.DrainTimeout = -1 // in the consumer's words; there, 0 is the default
 	}
 	if c.inMemory() {
-		config.Circuit = "" // shared with nobody
+		config.Circuit, config.CircuitSettings = "", consumer.CircuitSettings{} // shared with nobody
 	}
 	circuit := newTransitions(logger)
 	if watch != nil {

@@ -46,7 +46,7 @@ func (f pageFlags) check(listen string) error {
 // token returns what tells the token, nil if there is none. A file is read for every
 // order, so that who replaces it need not start the worker again; one that does not do
 // as a token any more lets nobody in.
-func (f pageFlags) token() (func() string, error) {
+func (f pageFlags) token(logger *slog.Logger) (func() string, error) {
 	token, flag := f.Token.Reveal, "--token"
 	if f.TokenFile != "" {
 		flag = "--token-file"
@@ -54,6 +54,7 @@ func (f pageFlags) token() (func() string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--token-file: %w", err)
 		}
+		secretfile.Warn(logger, "token-file", f.TokenFile)
 		token = func() string {
 			now, _ := file.Current() // the last one while it is replaced
 			return now

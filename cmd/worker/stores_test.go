@@ -80,9 +80,8 @@ func TestDeletedStoresComeBack(t *testing.T) {
 	for _, name := range streams {
 		require.Eventually(t, func() bool {
 			_, err := js.Stream(t.Context(), name)
-			return err == nil
-		}, 10*time.Second, 10*time.Millisecond, name)
-		require.Contains(t, log.String(), strings.TrimPrefix(name, "KV_"))
+			return err == nil && strings.Contains(log.String(), strings.TrimPrefix(name, "KV_")) // once it is made it is told of
+		}, patience, 10*time.Millisecond, name)
 	}
 	require.Eventually(t, func() bool { return e.worker.Status().Ready() }, patience, 10*time.Millisecond)
 

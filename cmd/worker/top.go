@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
@@ -26,12 +27,13 @@ type topCommand struct {
 
 // Help is shown below the summary of the command.
 func (topCommand) Help() string {
-	return `On a terminal the whole screen is used; q ends it, and ? tells of the other keys. Elsewhere, and with --once, plain lines are written, a block for each look,
+	return `On a terminal the whole screen is used; q ends it, ? tells of the other keys, and l of the columns. Elsewhere, and with --once, plain lines are written, a block for each look,
 and with --json one JSON object on a line for each look, as /api/fleet of a worker has it.
 
-What is not known is -, or null. In flight is what was given to a worker and is not settled yet, put back for later included, and part of what waits. Wait is for
-how much longer the tenant's calls are not admitted, and why not: limit (its allowance is used up), cooling (the model server has asked for less), paused, or
-circuit (that of every worker is open).`
+What is not known is -, or null. Of a tenant's wait the reason is limit (its allowance is used up), cooling (the model server has asked for less), paused, or
+circuit (that of every worker is open). The columns, as far as there is room for them:
+
+    ` + strings.Join(legend(), "\n    ")
 }
 
 const leastInterval = 200 * time.Millisecond

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ type column struct {
 	width int
 	left  bool
 	of    func(t overview.Tenant, at time.Time) string
+	means string
 }
 
 // nameWidth is how much of a name is shown at least, and at most, if there is room.
@@ -27,25 +29,34 @@ const (
 // columns beside the name, the most important first: as many are shown as there is
 // room for.
 var columns = []column{
-	{"CHUNKS", byWaiting, 7, false, func(t overview.Tenant, _ time.Time) string { return amount(t.Waiting) }},
-	{"WAIT", byWait, 11, true, func(t overview.Tenant, at time.Time) string { return waitShown(t, at) }},
-	{"USED", byUsed, 9, false, func(t overview.Tenant, _ time.Time) string { return usedShown(t.Used, t.RPM) }},
-	{"FLIGHT", byFlight, 6, false, func(t overview.Tenant, _ time.Time) string { return amount(uint64(max(0, t.InFlight))) }},
-	{"DEAD", byDead, 6, false, func(t overview.Tenant, _ time.Time) string { return amount(t.Dead) }},
+	{"CHUNKS", byWaiting, 7, false, func(t overview.Tenant, _ time.Time) string { return amount(t.Waiting) }, "chunks that wait, in work included"},
+	{"WAIT", byWait, 11, true, func(t overview.Tenant, at time.Time) string { return waitShown(t, at) }, "for how much longer no call is admitted, and why"},
+	{"USED", byUsed, 9, false, func(t overview.Tenant, _ time.Time) string { return usedShown(t.Used, t.RPM) }, "calls in the present window, of those allowed"},
+	{"FLIGHT", byFlight, 6, false, func(t overview.Tenant, _ time.Time) string { return amount(uint64(max(0, t.InFlight))) }, "chunks given to a worker: in work, or put back for later"},
+	{"DEAD", byDead, 6, false, func(t overview.Tenant, _ time.Time) string { return amount(t.Dead) }, "dead letters: what was set aside"},
 	{"RESULTS", byResults, 9, false, func(t overview.Tenant, _ time.Time) string {
 		if t.Results == nil {
 			return "-"
 		}
 		return amount(*t.Results)
-	}},
-	{"DOCUMENTS", "", 9, false, func(t overview.Tenant, _ time.Time) string { return amount(t.DocumentsWaiting) }},
+	}, "results that are stored"},
+	{"DOCUMENTS", "", 9, false, func(t overview.Tenant, _ time.Time) string { return amount(t.DocumentsWaiting) }, "raw documents that are not split yet"},
 	{"WINDOW", "", 7, false, func(t overview.Tenant, _ time.Time) string {
 		if t.WindowMS == 0 {
 			return "-"
 		}
 		return short(time.Duration(t.WindowMS) * time.Millisecond)
-	}},
-	{"TOKENS", "", 13, false, func(t overview.Tenant, _ time.Time) string { return usedShown(t.UsedTokens, t.TPM) }},
+	}, "the time that calls and tokens are counted in"},
+	{"TOKENS", "", 13, false, func(t overview.Tenant, _ time.Time) string { return usedShown(t.UsedTokens, t.TPM) }, "tokens in the present window, of those allowed"},
+}
+
+// legend says what the columns are, one line each.
+func legend() []string {
+	lines := make([]string, 0, len(columns))
+	for _, c := range columns {
+		lines = append(lines, fmt.Sprintf("%-10s %s", c.title, c.means))
+	}
+	return lines
 }
 
 // layout is how wide the name is and how many columns there is room for.

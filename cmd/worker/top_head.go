@@ -32,8 +32,8 @@ func (v *topView) head() []screen.Line {
 		}
 		lines = append(lines, screen.Line{Text: "circuits closed: " + strings.Join(names, ", ")})
 	}
-	if limits := overview.DifferentLimits(f.Workers); len(limits) > 1 {
-		lines = append(lines, screen.Line{Text: "workers were started with different limits: " + strings.Join(limits, "; "), Style: screen.Alarm})
+	for _, d := range f.Disagreements {
+		lines = append(lines, screen.Line{Text: d.String(), Style: screen.Alarm})
 	}
 	for i, p := range f.Pauses {
 		if i == 3 {

@@ -14,11 +14,21 @@ var helpLines = []screen.Line{
 	{Text: "         n name"},
 	{Text: "/        filter by name"},
 	{Text: "tab      tenants or workers"},
+	{Text: "l        what the columns are"},
 	{Text: "j k      down, up; also arrows, pages"},
 	{Text: "g G      first, last; also home, end"},
 	{Text: "q        quit"},
 	{},
 	{Text: "any key goes back"},
+}
+
+// legendLines are what 'l' shows.
+func legendLines() []screen.Line {
+	lines := []screen.Line{{Text: "columns", Style: screen.Strong}, {}}
+	for _, text := range legend() {
+		lines = append(lines, screen.Line{Text: text})
+	}
+	return append(lines, screen.Line{}, screen.Line{Text: "- is not known. Columns that have no room are left out."}, screen.Line{}, screen.Line{Text: "any key goes back"})
 }
 
 // longestFilter bounds what is typed.
@@ -30,8 +40,8 @@ func (v *topView) press(key screen.Key, height int) (quit bool) {
 	switch {
 	case key == screen.Interrupt:
 		return true
-	case v.help:
-		v.help = false
+	case v.read != nil:
+		v.read = nil
 		return false
 	case v.typing:
 		v.typeFilter(key)
@@ -41,7 +51,9 @@ func (v *topView) press(key screen.Key, height int) (quit bool) {
 	case 'q':
 		return true
 	case '?', 'h':
-		v.help = true
+		v.read = helpLines
+	case 'l':
+		v.read = legendLines()
 	case '/':
 		v.typing, v.workers = true, false
 	case screen.Escape:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/internal/cli/screen"
 	"github.com/weirkeeper/weirkeeper/internal/overview"
+	"github.com/weirkeeper/weirkeeper/internal/wire/alive"
 )
 
 var topNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -23,7 +24,7 @@ func counted[T any](n T) *T { return &n }
 const hostileName = "\x1b[2Jevil\r\n\u202egnp"
 
 func topFleet() overview.Fleet {
-	return overview.Fleet{
+	f := overview.Fleet{
 		At: topNow,
 		Workers: []overview.Worker{
 			{Worker: "host-1", State: "consuming", Slots: 8, InFlight: 3, RPM: 50, WindowMS: 5000, StartedAt: topNow.Add(-time.Hour), Results: 7},
@@ -41,6 +42,8 @@ func topFleet() overview.Fleet {
 		Dead:         []overview.DeadKind{{Kind: "malformed", Count: 4, LastAt: topNow.Add(-time.Minute)}},
 		Pauses:       []overview.Pause{{Tenant: "globex", Until: soonest(time.Hour), Reason: "too dear"}},
 	}
+	f.Disagreements = alive.Disagreements(f.Workers)
+	return f
 }
 
 func texts(lines []screen.Line) string {
@@ -64,7 +67,7 @@ func TestTopSaysHowTheFleetIs(t *testing.T) {
 		"2 workers (1 consuming, 1 waiting), 3 of 16 slots, 1 stopped", "waiting 12347, given out 3", "results 7 (2.5/s)  dead 4",
 		"circuit default is open since 2026-01-02T03:03:05Z, next probe in 42s: 502 Bad Gateway",
 		"tenant globex is paused until 2026-01-02T04:04:05Z: too dear", "malformed 4 (60s ago)",
-		"workers were started with different limits: host-1 50 calls per 5s; host-2 60 calls per 5s",
+		"workers were started with different --rpm: 50 (host-1), 60 (host-2)",
 		"60/60", "limit 12s", "12k", "1-3 of 3 tenants, by waiting",
 	} {
 		require.Contains(t, shown, want)
@@ -74,6 +77,18 @@ func TestTopSaysHowTheFleetIs(t *testing.T) {
 	shown = texts(v.lines(132, 24))
 	require.Contains(t, shown, "host-1  consuming  3 of 8 slots  up 60m  results 7  dead 0  put back 0")
 	require.Contains(t, shown, "bucket weir_circuit is gone")
+
+	v.press('l', 24)
+	legend := v.lines(80, 24)
+	for _, c := range columns {
+		require.Contains(t, texts(legend), c.title+" ")
+		require.NotEmpty(t, c.means)
+	}
+	require.LessOrEqual(t, len(legend), 24)
+	for _, line := range legend {
+		require.LessOrEqual(t, len(line.Text), 80, "fits an ordinary terminal")
+	}
+	v.press('x', 24)
 
 	v.problem = errors.New("nats: timeout")
 	require.Contains(t, texts(v.lines(80, 24)), "as of 03:04:05: nats: timeout")
@@ -94,11 +109,11 @@ func TestTopFitsEveryTerminal(t *testing.T) {
 		v.take(fleet)
 		width, height := rapid.IntRange(1, 200).Draw(t, "width"), rapid.IntRange(1, 60).Draw(t, "height")
 		for range 5 {
-			key := rapid.SampledFrom([]screen.Key{screen.Tab, screen.PageDown, screen.End, screen.Up, 'u', 'w', '/', 'x', screen.Escape, '?'}).Draw(t, "key")
+			key := rapid.SampledFrom([]screen.Key{screen.Tab, screen.PageDown, screen.End, screen.Up, 'u', 'w', '/', 'x', screen.Escape, '?', 'l'}).Draw(t, "key")
 			require.False(t, v.press(key, height))
 		}
 		lines := v.lines(width, height)
-		if !v.help {
+		if v.read == nil {
 			require.LessOrEqual(t, len(lines), height)
 		}
 		for _, line := range lines {

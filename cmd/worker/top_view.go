@@ -16,11 +16,11 @@ type topView struct {
 	namespace string
 	order     topOrder
 	filter    string
-	typing    bool // the filter
-	help      bool
-	workers   bool // are listed instead of tenants
-	top       int  // first row that is shown
-	rows      int  // that the table had at last
+	typing    bool          // the filter
+	read      []screen.Line // shown instead until a key is pressed, nil for nothing
+	workers   bool          // are listed instead of tenants
+	top       int           // first row that is shown
+	rows      int           // that the table had at last
 
 	fleet   *overview.Fleet // nil before the first look
 	problem error           // of the last look
@@ -70,8 +70,8 @@ func (v *topView) block(most int) string {
 
 // lines are the screen.
 func (v *topView) lines(width, height int) []screen.Line {
-	if v.help {
-		return helpLines
+	if v.read != nil {
+		return v.read
 	}
 	if v.fleet == nil {
 		lines := []screen.Line{{Text: "weirkeeper " + v.namespace, Style: screen.Strong}, {Text: "looking..."}}
@@ -118,7 +118,7 @@ func (v *topView) foot(end int) screen.Line {
 	case v.workers:
 		return screen.Line{Text: fmt.Sprintf("%d-%d of %s  tab tenants  ? help  q quit", min(v.top+1, end), end, cli.Count(v.rows, "worker"))}
 	}
-	return screen.Line{Text: v.listed(v.top, end, v.rows) + "  ? help  q quit"}
+	return screen.Line{Text: v.listed(v.top, end, v.rows) + "  ? help  l columns  q quit"}
 }
 
 // listed says which of the tenants are listed.

@@ -77,6 +77,9 @@ func (a App) Run(ctx context.Context, args []string, grammar any) (code int) {
 		}
 		return ExitUsage
 	}
+	if len(from.exposed) > 0 {
+		a.printError(fmt.Sprintf("warning: every user of this machine may read %s, which holds %s: chmod o-r %[1]s", Printable(from.file.path), strings.Join(from.exposed, ", ")))
+	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(a.Streams)
 	switch {

@@ -173,6 +173,23 @@ func TestOneFileServesAllCommandsOfAProgram(t *testing.T) {
 	require.Equal(t, cli.ExitDone, got.code, got.err)
 }
 
+// A file with a secret that everybody may read is told of, and used; as ssh does not.
+func TestExposedFilesWithSecretsAreToldOf(t *testing.T) {
+	exposed := func(text string, mode os.FileMode) string {
+		path := configFile(t, text)
+		require.NoError(t, os.Chmod(path, mode))
+		got := run(t, nil, "go", "--tenant", "acme", "--config", path)
+		require.Equal(t, 0, got.code, got)
+		require.NotContains(t, got.err, "hunter2")
+		return strings.ReplaceAll(got.err, path, "FILE")
+	}
+	require.Equal(t, "prog: warning: every user of this machine may read FILE, which holds --key: chmod o-r FILE\n", exposed("key: hunter2\n", 0o644))
+	require.Equal(t, "prog: warning: every user of this machine may read FILE, which holds --only: chmod o-r FILE\n", exposed("only: nats://user:hunter2@host:4222\n", 0o604))
+	require.Empty(t, exposed("key: hunter2\n", 0o600))
+	require.Empty(t, exposed("key: hunter2\n", 0o640), "a group is somebody's choice")
+	require.Empty(t, exposed("count: 3\n", 0o644), "there is no secret in it")
+}
+
 func TestWrongValueNamesWhereItCameFrom(t *testing.T) {
 	fromEnv := run(t, map[string]string{"WEIR_COUNT": "many"}, "--tenant=a")
 	require.Equal(t, cli.ExitUsage, fromEnv.code)

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/weirkeeper/weirkeeper/internal/secretfile"
 )
 
 // ConfigFile is the --config flag that every command carries.
@@ -24,6 +28,8 @@ type settings struct {
 	origins map[string]string
 	// failed is why the file cannot be used.
 	failed error
+	// exposed names the secrets of a file that every user of the machine may read.
+	exposed []string
 }
 
 // Validate does nothing: a wrong key is reported when the file is read.
@@ -72,7 +78,21 @@ func (s *settings) load(ctx *kong.Context) error {
 		return err
 	}
 	s.file = file
+	if secretfile.Exposed(path) {
+		s.exposed = secretsIn(file, ctx.Model.Node)
+	}
 	return nil
+}
+
+// secretsIn lists the flags that file sets to something that must not be seen.
+func secretsIn(file *configFile, node *kong.Node) (names []string) {
+	walkFlags(node, func(flag *kong.Flag) {
+		entry, set := file.get(flag.Name)
+		if set && !slices.Contains(names, "--"+flag.Name) && (flag.Tag.Has("secret") || flag.Target.Type() == reflect.TypeFor[Secret]() || userInfo.MatchString(entry.value)) {
+			names = append(names, "--"+flag.Name)
+		}
+	})
+	return names
 }
 
 func (s *settings) configPath(ctx *kong.Context) string {
@@ -99,19 +119,21 @@ func envNames(flag *kong.Flag) []string {
 // flagNames returns the names of all flags of node and the commands below it.
 func flagNames(node *kong.Node) map[string]bool {
 	names := map[string]bool{}
-	var walk func(*kong.Node)
-	walk = func(n *kong.Node) {
-		for _, flag := range n.Flags {
-			if flag.Name != "help" && flag.Name != "config" {
-				names[flag.Name] = true
-			}
+	walkFlags(node, func(flag *kong.Flag) {
+		if flag.Name != "help" && flag.Name != "config" {
+			names[flag.Name] = true
 		}
-		for _, child := range n.Children {
-			walk(child)
-		}
-	}
-	walk(node)
+	})
 	return names
+}
+
+func walkFlags(node *kong.Node, visit func(*kong.Flag)) {
+	for _, flag := range node.Flags {
+		visit(flag)
+	}
+	for _, child := range node.Children {
+		walkFlags(child, visit)
+	}
 }
 
 // originOf says where the value came from that text, an error of kong, is about;

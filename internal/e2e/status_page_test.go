@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +132,31 @@ func TestTheStatusPageSteersAFleet(t *testing.T) {
 	})
 	require.Contains(t, done("/api/circuit/reset", `{"circuit":"default"}`), "circuit default is closed")
 	require.Contains(t, done("/api/circuit/reset", `{"circuit":"defualt"}`), "nothing to reset")
-	refused("/api/circuit/open", `{"circuit":"a.b"}`, "letters, digits")
+	// Whatever it is called: programs that use the breaker alone may name theirs as they like.
+	names := []string{"a.b", "a/b c", "..", "<script>alert(1)</script>", "Straße 中文", "x.state", "-x", "a\nb\u202e", "'; rm -rf /"}
+	named := func(name string) string {
+		order, err := json.Marshal(map[string]string{"circuit": name})
+		require.NoError(t, err)
+		return string(order)
+	}
+	for _, name := range names {
+		require.Contains(t, done("/api/circuit/open", named(name)), "is open until reset; nothing was stored of it before", name)
+	}
+	eventually(t, "they are shown under their names", func() bool {
+		open := map[string]bool{}
+		for _, c := range fleetOf(t, address).Circuits {
+			open[c.Name] = c.State == "open"
+		}
+		return !slices.ContainsFunc(names, func(name string) bool { return !open[name] })
+	})
+	for _, name := range names {
+		require.Regexp(t, "is closed\"", done("/api/circuit/reset", named(name)), name)
+	}
+	require.Equal(t, "open", steered[struct{ State string }](t, url, "circuit", "open", "--reason", "x", "a/b c").State)
+	require.Regexp(t, "is closed\"", done("/api/circuit/reset", named("a/b c")), "one that a command has opened")
+	refused("/api/circuit/open", `{"circuit":""}`, "must have a name")
+	refused("/api/circuit/open", `{"circuit":"`+strings.Repeat("x", 701)+`"}`, "700 bytes at most")
+	refused("/api/circuit/open", "{\"circuit\":\"\xff\"}", "not UTF-8")
 	require.Equal(t, 0, w.stop(), w.output)
 	require.NotContains(t, w.output.String(), "hunter2")
 	require.Contains(t, w.output.String(), "order from the status page")

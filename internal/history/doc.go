@@ -4,8 +4,8 @@
 //
 // One process samples the whole fleet's counts; nothing is written anywhere, so
 // its memory begins when the process does, and [History.Since] says so. A sample
-// costs five small requests (the states of five streams) every ten seconds, one
-// more to read the newest result if there is a new one, and, if a circuit has
-// changed, one for each circuit. It reads no text of documents but that of the one
-// result, and keeps none. An hour takes about 60 kB.
+// costs five small requests (the states of five streams) every ten seconds, four
+// more to read what the workers tell if there are new results (of more than 40 workers
+// less often), and, if a circuit has changed, three for all circuits. It reads no text
+// of documents. An hour takes about 60 kB.
 package history

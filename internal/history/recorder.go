@@ -3,6 +3,8 @@ package history
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -10,7 +12,10 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/weirkeeper/weirkeeper/internal/overview"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
+	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
 // sampleTimeout bounds one sample.
@@ -32,8 +37,10 @@ type Recorder struct {
 	log    *slog.Logger
 	began  time.Time
 
-	// counted are the streams as they were counted last; of Sample only.
-	counted counts
+	// Of Sample only.
+	counted counts // the streams as they were counted last
+	timings timings
+	bucket  *follow.Bucket // of circuits
 
 	mu       sync.Mutex
 	samples  []Sample
@@ -58,6 +65,8 @@ func New(c Config) (*Recorder, error) {
 	return &Recorder{
 		source: source{js: c.JetStream, names: c.Names}, clock: c.Clock, log: c.Logger,
 		began: c.Clock(), circuits: map[string][]Change{},
+		timings: timings{bucket: follow.NewBucket(c.JetStream, c.Names.WorkersBucket())},
+		bucket:  follow.NewBucket(c.JetStream, c.Names.CircuitBucket()),
 	}, nil
 }
 
@@ -92,22 +101,45 @@ func (r *Recorder) Sample(ctx context.Context) error {
 		return err
 	}
 	sample := Sample{At: at, Waiting: &now.waiting, Workers: &now.workers, Results: since(r.counted.results, now.results), Dead: since(r.counted.dead, now.dead)}
-	if sample.Results != nil && *sample.Results > 0 {
-		// A result that was replaced in this moment is no reason for a gap.
-		sample.TookMS, sample.AgeMS, err = r.source.newest(ctx, now.results.last)
-	}
-	if now.circuits != r.counted.circuits {
-		states, failed := r.source.circuitStates(ctx)
-		if failed != nil {
-			now.circuits, err = stream{}, failed // to be asked again
-		}
-		for _, s := range states {
-			r.noteSampled(s, at)
-		}
-	}
+	err = errors.Join(r.timings.sample(ctx, &sample, now.workers), r.sampleCircuits(ctx, at))
 	r.counted = now
 	r.keep(sample)
 	return err
+}
+
+// sampleCircuits notes how the first circuits are, if any has changed.
+func (r *Recorder) sampleCircuits(ctx context.Context, at time.Time) error {
+	reading, err := r.bucket.Look(ctx)
+	if err != nil {
+		return fmt.Errorf("circuits: %w", err)
+	}
+	if !reading.Fresh {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := overview.Circuits(reading.Entries)
+	stored := map[string]bool{}
+	for _, c := range all {
+		stored[c.Name] = true
+	}
+	for name := range r.circuits { // of one that nothing is stored of none has failed
+		if !stored[name] {
+			all = append(all, overview.Circuit{Name: name, State: string(resilience.Closed)})
+		}
+	}
+	for _, c := range all {
+		// What was read before something newer was noted does not count.
+		if known := r.circuits[c.Name]; len(known) > 0 && !known[len(known)-1].At.Before(at) {
+			continue
+		}
+		change := Change{At: at, State: c.State}
+		if c.State == string(resilience.Open) {
+			change.Reason = c.Reason
+		}
+		r.note(c.Name, change)
+	}
+	return nil
 }
 
 // since is how many messages a stream was given between two counts; nil if there
@@ -138,16 +170,6 @@ func (r *Recorder) Note(circuit string, change Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.note(circuit, change)
-}
-
-// noteSampled drops what was read before something newer was noted.
-func (r *Recorder) noteSampled(s circuitState, began time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known := r.circuits[s.name]; len(known) > 0 && !known[len(known)-1].At.Before(began) {
-		return
-	}
-	r.note(s.name, Change{At: began, State: s.state, Reason: s.reason})
 }
 
 func (r *Recorder) note(circuit string, change Change) {

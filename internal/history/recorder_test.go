@@ -92,28 +92,13 @@ func TestWhatIsCounted(t *testing.T) {
 	f.publish(f.names.ChunkSubject("acme"), `{"text":"a"}`, nil)
 	f.publish(f.names.DeadSubject("acme"), "x", nil)
 	f.publish("$KV."+f.names.WorkersBucket()+".one", "{}", nil)
-	accepted := time.Now().Add(-time.Minute)
 	for i := range 3 {
-		f.publish(f.names.ResultSubject("acme", "d", i), `{"started_at":"2026-01-31T12:00:00Z","finished_at":"2026-01-31T12:00:02.5Z"}`,
-			nats.Header{wire.HeaderOriginTime: {accepted.UTC().Format(time.RFC3339Nano)}})
+		f.publish(f.names.ResultSubject("acme", "d", i), "{}", nil)
 	}
 	s = f.sample()
 	require.Equal(t, []*uint64{of(3), of(1), of(1), of(1)}, []*uint64{s.Results, s.Dead, s.Waiting, s.Workers})
-	require.EqualValues(t, 2500, *s.TookMS)
-	require.InDelta(t, time.Minute.Milliseconds(), *s.AgeMS, 10_000)
 	s = f.sample()
 	require.Equal(t, of(0), s.Results)
-	require.Nil(t, s.TookMS, "no result since")
-	require.Nil(t, s.AgeMS)
-
-	// Anybody may write anything.
-	for _, body := range []string{`{"started_at":7}`, `[`, `{"started_at":"2026-01-31T12:00:00Z","finished_at":"2026-01-31T11:00:00Z"}`} {
-		f.publish(f.names.ResultSubject("acme", "d", 9), body, nats.Header{wire.HeaderOriginTime: {"yesterday"}})
-		s = f.sample()
-		require.Equal(t, of(1), s.Results)
-		require.Nil(t, s.TookMS, body)
-		require.Nil(t, s.AgeMS)
-	}
 
 	require.NoError(t, f.js.DeleteStream(t.Context(), f.names.ResultStream()))
 	f.ensure()
@@ -124,8 +109,87 @@ func TestWhatIsCounted(t *testing.T) {
 	require.Equal(t, int64(10_000), h.EveryMS)
 	text, err := json.Marshal(h)
 	require.NoError(t, err)
-	require.Contains(t, string(text), `"samples":[{"at":"2026-01-31T12:00:10Z","results":null,"dead":null,"waiting":0,"workers":0,"took_ms":null,"age_ms":null}`)
+	require.Contains(t, string(text), `"samples":[{"at":"2026-01-31T12:00:10Z","results":null,"dead":null,"waiting":0,"workers":0,"took":null,"age":null}`)
 	require.Contains(t, string(text), `"circuits":[]`)
+}
+
+// tells has a worker say how long all took that it has done.
+func (f *fleet) tells(key string, took, age wire.Durations) {
+	f.t.Helper()
+	f.publish("$KV."+f.names.WorkersBucket()+"."+key, string(wire.WorkerState{Worker: key, Took: took, Age: age}.Encode()), nil)
+}
+
+// What the page shows of an interval is of the results of that interval, of all workers.
+func TestHowLongChunksTook(t *testing.T) {
+	f := newFleet(t)
+	f.ensure()
+	one, two := wire.Durations{}, wire.Durations{}
+	for range 1000 {
+		one.Add(time.Hour)
+	}
+	f.tells("one", one, one)
+	s := f.sample()
+	require.Nil(t, s.Took, "when they were done is not known")
+	f.publish(f.names.ResultSubject("acme", "d", 0), "{}", nil)
+	s = f.sample()
+	require.Equal(t, of(1), s.Results)
+	require.Nil(t, s.Took, "nobody has told of it yet")
+
+	// One goes on, and another has come, has done something, and is gone.
+	for range 90 {
+		one.Add(2 * time.Second)
+	}
+	for range 10 {
+		two.Add(30 * time.Second)
+	}
+	f.tells("one", one, one)
+	f.tells("two", two, wire.Durations{40: 10})
+	s = f.sample()
+	require.EqualValues(t, 100, s.Took.Results)
+	require.InEpsilon(t, 2000, s.Took.P50MS, 0.1)
+	require.InEpsilon(t, 30_000, s.Took.P95MS, 0.1)
+	require.InEpsilon(t, 2000, s.Age.P50MS, 0.1)
+	require.InEpsilon(t, 2000, s.Age.P95MS, 0.1)
+
+	f.publish(f.names.ResultSubject("acme", "d", 1), "{}", nil)
+	s = f.sample()
+	require.Nil(t, s.Took, "none of it is new")
+	one.Add(500 * time.Millisecond)
+	f.tells("one", one, one)
+	f.tells("two", wire.Durations{40: 1}, nil) // fewer than before: another one
+	f.publish("$KV."+f.names.WorkersBucket()+".three", `{"worker":7}`, nil)
+	s = f.sample()
+	require.EqualValues(t, 1, s.Took.Results)
+	require.InEpsilon(t, 500, s.Took.P95MS, 0.1)
+
+	// While nothing is done, nobody is asked.
+	f.sample()
+	one.Add(time.Minute)
+	f.tells("one", one, one)
+	require.Nil(t, f.sample().Took)
+	f.publish(f.names.ResultSubject("acme", "d", 2), "{}", nil)
+	require.InEpsilon(t, 60_000, f.sample().Took.P50MS, 0.1)
+}
+
+// A large fleet, in which every worker keeps a history, is read less often.
+func TestALargeFleetIsReadLessOften(t *testing.T) {
+	f := newFleet(t)
+	f.ensure()
+	for i := range 60 {
+		f.tells(fmt.Sprint(i), nil, nil)
+	}
+	f.sample()
+	one, read := wire.Durations{}, 0
+	for i := range 12 {
+		one.Add(time.Second)
+		f.tells("0", one, one)
+		f.publish(f.names.ResultSubject("acme", "d", i), "{}", nil)
+		if took := f.sample().Took; took != nil {
+			read++
+			require.EqualValues(t, 3, took.Results)
+		}
+	}
+	require.Equal(t, 4, read)
 }
 
 func TestOnlyTheLastHourIsKept(t *testing.T) {
@@ -190,6 +254,16 @@ func TestCircuits(t *testing.T) {
 	}
 	f.sample()
 	require.LessOrEqual(t, len(f.History().Circuits), 16)
+
+	// One with a name that cannot be a key is known by it; one that is removed is closed.
+	g := newFleet(t)
+	g.ensure()
+	g.circuit("=_YS9iLnN0YXRl", "open") // a/b.state
+	g.sample()
+	require.Equal(t, "a/b", g.History().Circuits[0].Name)
+	g.circuit("=_YS9iLnN0YXRl", "")
+	g.sample()
+	require.Equal(t, "closed", g.History().Circuits[0].Changes[1].State)
 	for i := range 1000 {
 		f.Note("default", history.Change{At: f.now, State: []string{"open", "closed"}[i%2]})
 	}

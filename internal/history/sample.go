@@ -21,11 +21,18 @@ type Sample struct {
 	Dead    *uint64   `json:"dead"`    // set aside since the sample before
 	Waiting *uint64   `json:"waiting"` // chunks in the queue, those in hand included
 	Workers *uint64   `json:"workers"` // that have said lately that they are alive
-	// TookMS and AgeMS are of the newest result: how long its worker was at it, and
-	// how long it is from when the chunk was accepted to when its result was stored.
-	// They are nil if there is no result since the sample before.
-	TookMS *int64 `json:"took_ms"`
-	AgeMS  *int64 `json:"age_ms"`
+	// Took and Age say how long the chunks took whose results are new in what the workers
+	// tell every few seconds: in a worker's hands, and from when they were accepted to
+	// when their results were stored. They are nil if there are none.
+	Took *Quantiles `json:"took"`
+	Age  *Quantiles `json:"age"`
+}
+
+// Quantiles say how long something took, to a tenth.
+type Quantiles struct {
+	P50MS   int64  `json:"p50_ms"` // half of them took no longer
+	P95MS   int64  `json:"p95_ms"`
+	Results uint64 `json:"results"` // how many they were
 }
 
 // Change is what a circuit came to be, and when that was noticed.

@@ -145,9 +145,7 @@ func (o Options) natsOptions(who identity) ([]nats.Option, error) {
 	for _, secret := range []struct{ option, path string }{
 		{"creds", o.Creds}, {"nkey", o.NKey}, {"nats-password-file", o.PasswordFile}, {"nats-token-file", o.TokenFile}, {"tls-key", o.TLSKey},
 	} {
-		if secret.path != "" && secretfile.Exposed(secret.path) {
-			log.Warn("every user of this machine may read a secret: chmod o-r", "option", secret.option, "file", secret.path)
-		}
+		secretfile.Warn(log, secret.option, secret.path)
 	}
 	if o.InboxPrefix != "" {
 		if !plainSubject(o.InboxPrefix) {

@@ -5,9 +5,11 @@ import "time"
 // Fleet is a fleet at one moment. As JSON it is what /api/fleet and worker top
 // --json say; empty lists are [].
 type Fleet struct {
-	At       time.Time `json:"at"`
-	Workers  []Worker  `json:"workers"`  // heard of within [wire.WorkersLife], by name
-	Circuits []Circuit `json:"circuits"` // that were ever anything but quiet, by name; not those of worker check
+	At      time.Time `json:"at"`
+	Workers []Worker  `json:"workers"` // heard of within [wire.WorkersLife], by name
+	// Disagreements are settings that the workers share and do not have alike.
+	Disagreements []Disagreement `json:"disagreements"`
+	Circuits      []Circuit      `json:"circuits"` // that were ever anything but quiet, by name; not those of worker check
 
 	// Tenants that have anything waiting, dead letters, limits, a pause, calls in
 	// the present window, or results as far as these are listed: at most

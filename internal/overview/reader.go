@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/alive"
 	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
 	"github.com/weirkeeper/weirkeeper/internal/wire/pauses"
 	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
@@ -170,7 +171,8 @@ func (r *Reader) lookAtLedger(ctx context.Context) error {
 func (r *Reader) fleet(listed []*row, total int, paused []pauses.Pause) Fleet {
 	f := Fleet{
 		At: r.clock().UTC().Truncate(time.Millisecond), Workers: append([]Worker{}, r.workers...), Circuits: append([]Circuit{}, r.circuits...),
-		Tenants: make([]Tenant, 0, len(listed)), TenantsTotal: total, Truncated: len(listed) < total,
+		Disagreements: append([]Disagreement{}, alive.Disagreements(r.workers)...),
+		Tenants:       make([]Tenant, 0, len(listed)), TenantsTotal: total, Truncated: len(listed) < total,
 		Dead: append([]DeadKind{}, r.letters...), Pauses: make([]Pause, 0, len(paused)),
 	}
 	ends := make(map[string]time.Time, len(paused))

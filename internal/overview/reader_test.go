@@ -98,7 +98,7 @@ func TestNothingIsThereAndNothingIsCreated(t *testing.T) {
 	require.NoError(t, err)
 	got, err := json.Marshal(fleet)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"at":"1970-01-01T00:00:01Z","workers":[],"circuits":[],"tenants":[],"tenants_total":0,"truncated":false,
+	require.JSONEq(t, `{"at":"1970-01-01T00:00:01Z","workers":[],"disagreements":[],"circuits":[],"tenants":[],"tenants_total":0,"truncated":false,
 		"totals":{"waiting":0,"documents_waiting":0,"in_flight":0,"results":0,"dead":0},"dead":[],"pauses":[]}`, string(got))
 	for name := range w.js.StreamNames(t.Context()).Name() {
 		require.Fail(t, "created", name)

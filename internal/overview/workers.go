@@ -1,21 +1,21 @@
 package overview
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/alive"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
 // Worker is what a worker says of itself every few seconds.
 type Worker = wire.WorkerState
 
-// lookAtWorkers reads who is alive. An entry that makes no sense is left out.
+// Disagreement is a setting with which not all workers were started.
+type Disagreement = alive.Disagreement
+
+// lookAtWorkers reads who is alive.
 func (r *Reader) lookAtWorkers(ctx context.Context) error {
 	reading, err := r.workersBucket.Look(ctx)
 	if err != nil {
@@ -24,15 +24,7 @@ func (r *Reader) lookAtWorkers(ctx context.Context) error {
 	if !reading.Fresh {
 		return nil
 	}
-	r.workers = r.workers[:0:0]
-	for _, got := range reading.Entries {
-		if w, err := wire.DecodeWorkerState(got.Value); err == nil && w.Worker != "" {
-			r.workers = append(r.workers, w)
-		}
-	}
-	slices.SortFunc(r.workers, func(a, b Worker) int {
-		return cmp.Or(strings.Compare(a.Worker, b.Worker), a.StartedAt.Compare(b.StartedAt))
-	})
+	r.workers = alive.States(reading.Entries)
 	return nil
 }
 
@@ -46,33 +38,4 @@ func (r *Reader) base() resilience.Limits {
 		}
 	}
 	return resilience.Limits{Requests: newest.RPM, Window: time.Duration(newest.WindowMS) * time.Millisecond, Tokens: newest.TPM}
-}
-
-// DifferentLimits are the limits that workers were started with, each with a worker
-// that has them: more than one if the workers of a fleet do not agree. Workers that
-// have stopped do not count.
-func DifferentLimits(workers []Worker) []string {
-	type limits struct{ rpm, window, tpm int64 }
-	seen := map[limits]bool{}
-	var all []string
-	for _, w := range workers {
-		own := limits{w.RPM, w.WindowMS, w.TPM}
-		if w.State == "stopped" || seen[own] {
-			continue
-		}
-		seen[own] = true
-		var parts []string
-		if w.RPM > 0 {
-			parts = append(parts, fmt.Sprintf("%d calls", w.RPM))
-		}
-		if w.TPM > 0 {
-			parts = append(parts, fmt.Sprintf("%d tokens", w.TPM))
-		}
-		text := w.Worker + " without limits"
-		if len(parts) > 0 {
-			text = fmt.Sprintf("%s %s per %s", w.Worker, strings.Join(parts, " and "), time.Duration(w.WindowMS)*time.Millisecond)
-		}
-		all = append(all, text)
-	}
-	return all
 }

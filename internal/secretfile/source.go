@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
+	"runtime"
 	"sync"
 	"unicode/utf8"
 )
@@ -100,11 +102,23 @@ func Readable(path string) error {
 	return nil
 }
 
-// Exposed reports whether every user of the machine may read the file.
+// Exposed reports whether every user of the machine may read the file, and its owner
+// could change that. What only a group may read is often meant so, such as a secret that
+// Kubernetes has mounted; so is what is on a file system that nobody can write to.
+// Windows keeps no such rights beside a file.
 func Exposed(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o004 != 0
+	return err == nil && runtime.GOOS != "windows" && worldReadable(info.Mode()) && !readOnly(path)
 }
+
+// Warn logs that the file of an option is exposed, if it is; path may be empty.
+func Warn(log *slog.Logger, option, path string) {
+	if path != "" && Exposed(path) {
+		log.Warn("every user of this machine may read a secret: chmod o-r", "option", option, "file", path)
+	}
+}
+
+func worldReadable(mode fs.FileMode) bool { return mode.IsRegular() && mode.Perm()&0o004 != 0 }
 
 func unreadable(path string, err error) error {
 	problem := err.Error()

@@ -1,9 +1,12 @@
 package secretfile_test
 
 import (
+	"bytes"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -103,4 +106,45 @@ func TestExposed(t *testing.T) {
 	require.NoError(t, os.Chmod(path, 0o644))
 	require.True(t, secretfile.Exposed(path))
 	require.False(t, secretfile.Exposed(path+"-missing"))
+}
+
+func TestWarn(t *testing.T) {
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	path := write(t, "hunter2")
+	secretfile.Warn(logger, "token-file", path)
+	secretfile.Warn(logger, "token-file", "")
+	require.Empty(t, log.String())
+	require.NoError(t, os.Chmod(path, 0o604))
+	secretfile.Warn(logger, "token-file", path)
+	require.Contains(t, log.String(), "option=token-file file="+path)
+	require.NotContains(t, log.String(), "hunter2")
+}
+
+// Nobody can change the rights of what a read-only file system has, such as a secret
+// that Kubernetes has mounted.
+func TestWhatIsMountedReadOnlyIsNotToldOf(t *testing.T) {
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Skip("only Linux tells how a file system is mounted")
+	}
+	for line := range strings.Lines(string(mounts)) {
+		fields := strings.Fields(line)
+		if len(fields) < 4 || !slices.Contains(strings.Split(fields[3], ","), "ro") {
+			continue
+		}
+		names := []string{fields[1]}
+		if entries, err := os.ReadDir(fields[1]); err == nil {
+			for _, e := range entries {
+				names = append(names, filepath.Join(fields[1], e.Name()))
+			}
+		}
+		for _, name := range names {
+			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o004 != 0 {
+				require.False(t, secretfile.Exposed(name), name)
+				return
+			}
+		}
+	}
+	t.Skip("nothing is mounted read-only here")
 }

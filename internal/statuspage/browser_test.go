@@ -13,6 +13,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/browser"
 	"github.com/weirkeeper/weirkeeper/internal/history"
 	"github.com/weirkeeper/weirkeeper/internal/overview"
+	"github.com/weirkeeper/weirkeeper/internal/wire/alive"
 )
 
 var (
@@ -62,9 +63,16 @@ func whatIsShown(t *testing.T, b *browser.Browser) {
 	require.Equal(t, []string{"5,740", "12", "0", "1,234,567", "1,042", "3", "40"}, text(p, "#totals dd"))
 	require.Contains(t, text(p, "#since")[0], "what was before is not known")
 	require.Equal(t, []string{"closed"}, text(p, "#circuits .pill"))
-	require.Len(t, text(p, "#circuits rect.open"), 1)
+	p.Await(`document.querySelectorAll("#circuits rect.open").length === 1`)
 	require.Equal(t, []string{"worker dead show 1042", "worker dead replay 1042"}, text(p, "#letters li:first-child code"))
 	require.Contains(t, text(p, "#kinds code"), "worker dead replay --kind malformed")
+
+	// Every column says what it is, for a pointer and below the table.
+	var unexplained []string
+	p.Eval(`[...document.querySelectorAll("table")].flatMap(t => [...t.tHead.rows[0].cells].map(c => c.textContent + (c.querySelector("button")?.title ? "" : " has no title")))`, &unexplained)
+	require.NotContains(t, strings.Join(unexplained, "\n"), "no title")
+	require.Equal(t, text(p, "#tenants thead th"), text(p, "#tenants .columns dt"))
+	require.Contains(t, text(p, "#tenants .columns dd"), "Chunks that were given to a worker and are not settled: in its hands, or put back for later.")
 
 	// Searching and sorting.
 	p.Eval(`(() => { const s = document.getElementById("tenants-search"); s.value = "t-003"; s.dispatchEvent(new Event("input")); })()`, nil)
@@ -125,7 +133,8 @@ func nothingYet(t *testing.T, b *browser.Browser) {
 }
 
 func hostileTexts(t *testing.T, b *browser.Browser) {
-	p := b.Open(serve(t, hostile().operated()).URL, wide)
+	w := hostile()
+	p := b.Open(serve(t, w.operated()).URL, wide)
 	p.Await(`document.querySelectorAll("#tenants tbody tr").length === 6`)
 	p.Await(`document.querySelectorAll("#letters li").length === 3`)
 	names := text(p, "#tenants tbody th")
@@ -138,6 +147,25 @@ func hostileTexts(t *testing.T, b *browser.Browser) {
 	p.Eval(`[...document.querySelectorAll("#tenants tbody button")].find(b => b.textContent === "-x").click()`, nil)
 	require.Contains(t, text(p, "#dialog code"), `worker resume -- -x`)
 	p.Eval(`document.getElementById("dialog").close()`, nil)
+	// Circuits of any name are shown under it, steered by it, and named by it in commands.
+	require.Contains(t, text(p, "#circuits h3"), `a/b.c <script>window.hacked=1</script>`)
+	require.Contains(t, text(p, "#circuits code"), `worker circuit show 'a/b.c <script>window.hacked=1</script>'`)
+	p.Eval(`(() => {
+		const order = document.querySelector("#unlock");
+		order.click();
+		const f = document.querySelector("#dialog form");
+		f.elements.token.value = "`+token+`";
+		f.requestSubmit();
+	})()`, nil)
+	p.Await(`!document.getElementById("dialog").open`)
+	p.Await(`[...document.querySelectorAll("#circuits .card")].some(c => c.querySelector("h3").textContent.startsWith("a/b.c") && c.querySelector("button").checkVisibility())`)
+	p.Eval(`[...document.querySelectorAll("#circuits .card")].find(c => c.querySelector("h3").textContent.startsWith("a/b.c")).querySelector("button").click()`, nil)
+	require.Equal(t, []string{`Reset circuit a/b.c <script>window.hacked=1</script>`}, text(p, "#dialog-title"))
+	p.Eval(`document.querySelector("#dialog form").requestSubmit()`, nil)
+	p.Await(`document.getElementById("dialog-status").textContent.startsWith("done: ")`)
+	require.Equal(t, []string{"reset {Circuit:a/b.c <script>window.hacked=1</script> Reason:}"}, w.taken())
+	p.Eval(`document.getElementById("dialog").close()`, nil)
+	require.Contains(t, text(p, "#differ")[0], `: 60 (<script>window.hacked=1</script>`)
 	var hacked bool
 	p.Eval(`Boolean(window.hacked) || document.images.length > 0 || document.scripts.length !== 1`, &hacked)
 	require.False(t, hacked)
@@ -214,10 +242,15 @@ func outages(t *testing.T, b *browser.Browser) {
 		w.fleet.Circuits[0] = overview.Circuit{Name: "default", State: "open", OpenedAt: ptr(time.Now().Add(-90 * time.Second)), Reason: "503 from the model server", Failures: 5}
 		w.history.Circuits[0].Changes = append(w.history.Circuits[0].Changes, history.Change{At: time.Now().Add(-90 * time.Second), State: "open", Reason: "503 from the model server"})
 		w.fleet.Workers = w.fleet.Workers[:2]
+		w.fleet.Disagreements = []overview.Disagreement{
+			{Setting: "--failure-threshold", Circuit: "default", Values: []alive.SettingValue{{Value: "5", Worker: "host-1", Workers: 3}, {Value: "3", Worker: "host-2", Workers: 1}}},
+			{Setting: "--rpm", Values: []alive.SettingValue{{Value: "60", Worker: "host-1", Workers: 3}, {Value: "unlimited", Worker: "host-2", Workers: 1}}},
+		}
 	})
 	p.Eval(look, nil)
 	p.Await(`document.querySelector("#circuits .pill").textContent === "open"`)
 	require.Equal(t, []string{"Circuit default is open: 503 from the model server.", "2 workers, 3 before."}, text(p, "#news p"))
+	require.Equal(t, "Workers were started with different settings, and each keeps to its own. --failure-threshold of circuit default: 5 (host-1 and 2 more), 3 (host-2). --rpm: 60 (host-1 and 2 more), unlimited (host-2).", text(p, "#differ")[0])
 	p.Await(`document.querySelector("#circuits .changes li").textContent.endsWith("open: 503 from the model server")`)
 	p.Eval(`document.querySelector("#circuits details").open = true`, nil)
 	shots(t, p, "circuit-open")

@@ -17,6 +17,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/history"
 	"github.com/weirkeeper/weirkeeper/internal/overview"
 	"github.com/weirkeeper/weirkeeper/internal/statuspage"
+	"github.com/weirkeeper/weirkeeper/internal/wire/alive"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -193,7 +194,7 @@ func hour(now time.Time) history.History {
 			}
 			s.Results, s.Dead, s.Waiting, s.Workers = &results, &dead, &waiting, ptr(uint64(3))
 			if results > 0 {
-				s.TookMS, s.AgeMS = &took, &age
+				s.Took, s.Age = &history.Quantiles{P50MS: took, P95MS: 3 * took, Results: results}, &history.Quantiles{P50MS: age, P95MS: age + age/2, Results: results}
 			}
 		}
 		h.Samples = append(h.Samples, s)
@@ -214,6 +215,8 @@ func hostile() *world {
 	w.fleet.Tenants[2].Tenant = strings.Repeat("long name ", 300)
 	w.fleet.Tenants = append(w.fleet.Tenants, overview.Tenant{Tenant: "__proto__", Waiting: 1}, overview.Tenant{Tenant: "שלום עולם", Waiting: 2}, overview.Tenant{Tenant: "-x", Waiting: 3})
 	w.fleet.Circuits = append(w.fleet.Circuits, overview.Circuit{Name: "constructor", State: script, Reason: script}, overview.Circuit{Name: "up", State: "open", OpenedAt: ptr(time.Now()), Reason: script + strings.Repeat("x", 3000)})
+	w.fleet.Circuits = append(w.fleet.Circuits, overview.Circuit{Name: "a/b.c <script>window.hacked=1</script>", State: "open"})
+	w.fleet.Disagreements = []overview.Disagreement{{Setting: "--rpm", Circuit: script, Values: []alive.SettingValue{{Value: "60", Worker: script, Workers: 2}, {Value: script, Worker: "b", Workers: 1}}}}
 	w.fleet.Workers[0].Worker, w.fleet.Workers[0].State, w.fleet.Workers[0].Version = script, script, strings.Repeat("v", 3000)
 	w.fleet.Workers[1].Problem = script
 	w.fleet.Dead[0].Kind = script

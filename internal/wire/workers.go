@@ -28,7 +28,8 @@ func (n Names) workersBucketConfig() jetstream.KeyValueConfig {
 	}
 }
 
-// WorkerState is what a worker says of itself every now and then.
+// WorkerState is what a worker says of itself every now and then. Members are only ever
+// added: what an earlier version does not say is missing, and not compared.
 type WorkerState struct {
 	Worker    string    `json:"worker"` // its name, as in results
 	Version   string    `json:"version,omitempty"`
@@ -43,6 +44,8 @@ type WorkerState struct {
 	InFlight int    `json:"in_flight"` // chunks in hand
 	Lanes    int    `json:"lanes"`     // tenants that it has lately heard of
 	Circuit  string `json:"circuit,omitempty"`
+	// CircuitSettings are what it was told of that circuit, nil if it does not say.
+	CircuitSettings *CircuitSettings `json:"circuit_settings,omitempty"`
 
 	// RPM calls per window of WindowMS milliseconds, and TPM tokens, for each tenant
 	// that has no limits of its own; 0 is no limit.
@@ -54,6 +57,18 @@ type WorkerState struct {
 	Results uint64 `json:"results"` // chunks extracted by it
 	Dead    uint64 `json:"dead"`    // dead letters written by it
 	Nak     uint64 `json:"nak"`     // deliveries put back, for whatever reason
+
+	// How long the chunks took that it has extracted since then: in its hands, and in
+	// all, from when the stream accepted the chunk to when its result was stored.
+	Took Durations `json:"took,omitempty"`
+	Age  Durations `json:"age,omitempty"`
+}
+
+// CircuitSettings are what workers with one circuit should agree on.
+type CircuitSettings struct {
+	FailureThreshold  int   `json:"failure_threshold"`
+	RecoveryTimeoutMS int64 `json:"recovery_timeout_ms"`
+	HalfOpenMaxCalls  int   `json:"half_open_max_calls"`
 }
 
 // Encode returns the JSON form.
@@ -75,5 +90,6 @@ func DecodeWorkerState(value []byte) (WorkerState, error) {
 	for _, text := range []*string{&s.Worker, &s.Version, &s.State, &s.Problem, &s.Circuit} {
 		*text = CleanError(*text)
 	}
+	s.Took, s.Age = s.Took.known(), s.Age.known()
 	return s, nil
 }

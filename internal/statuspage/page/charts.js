@@ -1,4 +1,4 @@
-// The charts of the last hour: lines, dots and bars, in SVG.
+// The charts of the last hour: lines and spreads, in SVG.
 
 import { el, say, svg } from "./dom.js";
 import { count, hourMinute, round, span } from "./format.js";
@@ -6,8 +6,9 @@ import { count, hourMinute, round, span } from "./format.js";
 const height = 150, left = 46, right = 8, top = 8, bottom = 22;
 const inner = height - top - bottom;
 
-// Chart is {title, unit(value), series: [{name, className, points(history), dots}], log}.
-// points are [[time, value or null]], oldest first; null is a gap.
+// Chart is {title, unit(value), series: [{name, className, points(history), spread}], log}.
+// points are [[time, value or null]], oldest first; null is a gap. Those of a spread are
+// [time, median, 95th percentile], drawn as a dot and a bar above it.
 export class Chart {
   constructor(root, config) {
     Object.assign(this, config);
@@ -41,7 +42,7 @@ export class Chart {
 
   draw() {
     if (!this.lines || !(this.width >= 80)) return;
-    const values = this.lines.flatMap(s => s.data.map(p => p[1])).filter(v => v !== null);
+    const values = this.lines.flatMap(s => s.data.flatMap(p => p.slice(1))).filter(v => v !== null);
     const most = values.length ? Math.max(...values) : 0;
     let ticks;
     if (this.log) {
@@ -65,7 +66,7 @@ export class Chart {
       const t = this.end - this.kept * (1 - i / marks);
       drawing.append(svg("text", { class: "tick", x: this.x(t), y: height - 5, "text-anchor": i === 0 ? "start" : i === marks ? "end" : "middle" }, hourMinute(t)));
     }
-    for (const s of this.lines) drawing.append(s.dots ? this.dots(s) : this.line(s));
+    for (const s of this.lines) drawing.append(s.spread ? this.spread(s) : this.line(s));
     this.cross = svg("line", { class: "cross", y1: top, y2: top + inner, visibility: "hidden" });
     drawing.append(this.cross);
     if (!values.length) drawing.append(svg("text", { class: "tick", x: this.width / 2, y: top + inner / 2, "text-anchor": "middle" }, "nothing yet"));
@@ -91,9 +92,11 @@ export class Chart {
     return svg("g", { class: s.className }, svg("path", { class: "fill", d: area }), svg("path", { class: "stroke", d: path }));
   }
 
-  dots(s) {
-    const d = s.data.filter(p => p[1] !== null).map(([t, v]) => `M${this.x(t).toFixed(1)},${this.y(v).toFixed(1)}h0`).join("");
-    return svg("path", { class: `dots ${s.className}`, d });
+  spread(s) {
+    const known = s.data.filter(p => p[1] !== null), path = (of, name) => svg("path", { class: name, d: known.map(of).join("") });
+    return svg("g", { class: s.className },
+      path(([t, median, p95]) => `M${this.x(t).toFixed(1)},${this.y(median).toFixed(1)}V${this.y(p95).toFixed(1)}`, "bars"),
+      path(([t, median]) => `M${this.x(t).toFixed(1)},${this.y(median).toFixed(1)}h0`, "dots"));
   }
 
   // point reads the values at a place, or the last ones.
@@ -104,7 +107,7 @@ export class Chart {
     const parts = this.lines.map(s => {
       const at = nearest(s.data, t, x === null);
       if (at) found = at[0];
-      return at ? `${s.name} ${this.unit(at[1])}` : null;
+      return at ? `${s.name} ${s.spread ? `p50 ${this.unit(at[1])}, p95 ${this.unit(at[2])}` : this.unit(at[1])}` : null;
     }).filter(Boolean);
     say(this.reading, parts.length ? `${x === null ? "" : `${hourMinute(found)}: `}${parts.join(" · ")}` : "");
     if (x === null || found === null) this.cross.setAttribute("visibility", "hidden");
@@ -120,7 +123,7 @@ export class Chart {
     return this.lines.map(s => {
       const known = s.data.filter(p => p[1] !== null).map(p => p[1]);
       if (!known.length) return `${s.name}: nothing known.`;
-      return `${s.name}: last ${this.unit(known.at(-1))}, least ${this.unit(Math.min(...known))}, most ${this.unit(Math.max(...known))}.`;
+      return `${s.name}${s.spread ? ", median" : ""}: last ${this.unit(known.at(-1))}, least ${this.unit(Math.min(...known))}, most ${this.unit(Math.max(...known))}.`;
     }).join(" ");
   }
 }
@@ -161,6 +164,9 @@ export const perMinute = field => history => {
 };
 
 export const level = field => history => withGaps(history.samples.map(s => [Date.parse(s.at), s[field]]), history.every_ms * 3);
+
+// spread are a median and a 95th percentile of each sample that has them.
+export const spread = field => history => history.samples.map(s => [Date.parse(s.at), s[field]?.p50_ms ?? null, s[field]?.p95_ms ?? null]);
 
 // withGaps breaks a line where nobody looked, as while the machine slept.
 function withGaps(points, most) {

@@ -14,10 +14,10 @@ export class Dead {
     this.table = new Table($("kinds"), {
       name: "kinds of dead letters", empty: "Nothing was set aside.", sort: 1, descending: true, key: d => d.kind,
       columns: [
-        { title: "Kind", text: d => d.kind, sort: d => d.kind, paint: (cell, d) => cell.replaceChildren(el("span", { class: "mono" }, visible(d.kind, 40)), el("span", { class: "problem" }, kind(d.kind))) },
-        { title: "How many", numeric: true, text: d => count(d.count), sort: d => d.count },
-        { title: "Newest", text: d => time(d.last_at), sort: d => Date.parse(d.last_at) || 0 },
-        { title: "What to do", text: d => `${d.kind} ${orders.allowed()}`, sort: d => d.kind, paint: (cell, d, row) => this.commands(cell, d, row) },
+        { title: "Kind", means: "Why it was set aside.", text: d => d.kind, sort: d => d.kind, paint: (cell, d) => cell.replaceChildren(el("span", { class: "mono" }, visible(d.kind, 40)), el("span", { class: "problem" }, kind(d.kind))) },
+        { title: "How many", means: "Among the newest 1,000 dead letters.", numeric: true, text: d => count(d.count), sort: d => d.count },
+        { title: "Newest", means: "When the newest of this kind was set aside.", text: d => time(d.last_at), sort: d => Date.parse(d.last_at) || 0 },
+        { title: "What to do", means: "Commands that list them and send them again.", text: d => `${d.kind} ${orders.allowed()}`, sort: d => d.kind, paint: (cell, d, row) => this.commands(cell, d, row) },
       ],
     });
   }

@@ -1,6 +1,6 @@
 // The page: asks the worker again and again while somebody looks, and shows it.
 
-import { Chart, level, perMinute, rate } from "./charts.js";
+import { Chart, level, perMinute, rate, spread } from "./charts.js";
 import { Circuits } from "./circuits.js";
 import { Dead } from "./dead.js";
 import { $, announce, el, say, show } from "./dom.js";
@@ -18,15 +18,21 @@ const charts = [
   new Chart($("charts"), { title: "Chunks done", unit: rate, series: [
     { name: "results", className: "c0", points: perMinute("results") }, { name: "dead letters", className: "c1", points: perMinute("dead") }] }),
   new Chart($("charts"), { title: "Chunks waiting", unit: count, series: [{ name: "waiting", className: "c2", points: level("waiting") }] }),
-  new Chart($("charts"), { title: "Time for a chunk", log: true, unit: span, note: "Of the newest result, every ten seconds. In all: from when the fleet accepted the chunk.", series: [
-    { name: "in all", className: "c3", points: level("age_ms"), dots: true }, { name: "in a worker's hands", className: "c0", points: level("took_ms"), dots: true }] }),
+  new Chart($("charts"), { title: "Time for a chunk, p50 and p95", log: true, unit: span,
+    note: "Of the results of each ten seconds: the dot is the median (p50), the bar goes up to the 95th percentile (p95). In all: from when the fleet accepted the chunk.", series: [
+      { name: "in all", className: "c3", points: spread("age"), spread: true }, { name: "in a worker's hands", className: "c0", points: spread("took"), spread: true }] }),
 ];
 
 const totals = new Map();
-for (const [key, title] of [["waiting", "Chunks waiting"], ["in_flight", "In flight"], ["documents_waiting", "Documents to split"], ["results", "Results"], ["dead", "Dead letters"], ["workers", "Workers"], ["tenants", "Tenants"]]) {
+for (const [key, title, means] of [
+  ["waiting", "Chunks waiting", "without result or dead letter so far, those in flight included"],
+  ["in_flight", "In flight", "chunks that were given to a worker and are not settled: in its hands, or put back for later"],
+  ["documents_waiting", "Documents to split", "raw documents that are not split into chunks yet"],
+  ["results", "Results", "chunks whose result is stored"], ["dead", "Dead letters", "chunks and documents that were set aside"],
+  ["workers", "Workers", "that have said lately how they are"], ["tenants", "Tenants", "that have anything to show"]]) {
   const value = el("dd", {}, "–");
   totals.set(key, value);
-  $("totals").append(el("div", {}, el("dt", {}, title), value));
+  $("totals").append(el("div", { title: means }, el("dt", {}, title), value));
 }
 
 let fleet = null, history = null, before = null, lastRest = 0, failedSince = null, timer = 0, looking = false, again = false;
@@ -83,6 +89,7 @@ function draw(then, letters) {
   }
   if (letters) dead.letters(letters.letters);
   paused();
+  differ();
   orders.dialog.update();
   changes();
 }
@@ -93,6 +100,13 @@ function paused() {
   if (all) parts.push(`The whole fleet is paused until ${time(all.until)}${all.reason ? `: ${visible(all.reason)}` : ""}.`);
   if (some) parts.push(`${plural(some, "tenant")} paused.`);
   show($("paused"), parts.join(" "));
+}
+
+// differ names the settings on which the workers do not agree, and who has which.
+function differ() {
+  const held = v => `${visible(v.value, 40)} (${visible(v.worker, 60)}${v.workers > 1 ? ` and ${count(v.workers - 1)} more` : ""})`;
+  const all = (fleet.disagreements ?? []).map(d => `${visible(d.setting, 40)}${d.circuit ? ` of circuit ${visible(d.circuit, 64)}` : ""}: ${d.values.map(held).join(", ")}`);
+  show($("differ"), all.length ? `Workers were started with different settings, and each keeps to its own. ${all.join(". ")}.` : "");
 }
 
 // stale says since when the page shows something old.

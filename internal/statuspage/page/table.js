@@ -4,8 +4,9 @@
 import { el, say } from "./dom.js";
 import { count, plural } from "./format.js";
 
-// A column is {title, text(row), sort(row), numeric, header, paint(cell, row)}. What
-// has a paint is painted anew whenever its text has changed.
+// A column is {title, means, text(row), sort(row), numeric, paint(cell, row)}. What has a
+// paint is painted anew whenever its text has changed. What the columns mean stands below
+// the table, and in what a pointer shows.
 export class Table {
   constructor(root, { name, one, columns, key, size = 50, search, empty, sort = 0, descending = false }) {
     Object.assign(this, { one, columns, key, size, search, empty, sort, descending, page: 0, rows: [], query: "", drawn: [] });
@@ -17,7 +18,7 @@ export class Table {
     }
     tools.append(this.status);
     this.heads = columns.map((column, i) => {
-      const button = el("button", { type: "button", onclick: () => this.sortBy(i) }, column.title);
+      const button = el("button", { type: "button", title: column.means, onclick: () => this.sortBy(i) }, column.title);
       return el("th", { scope: "col", class: column.numeric ? "numeric" : null }, button);
     });
     this.body = el("tbody");
@@ -27,7 +28,9 @@ export class Table {
     this.before = el("button", { type: "button", onclick: () => this.turn(-1) }, "Previous");
     this.after = el("button", { type: "button", onclick: () => this.turn(1) }, "Next");
     this.pager = el("nav", { class: "pager", "aria-label": `Pages of ${name}` }, this.before, this.after);
-    root.append(tools, this.scroller, this.nothing, this.pager);
+    this.legend = el("details", { class: "columns" }, el("summary", {}, "What the columns mean"),
+      el("dl", { class: "facts" }, ...columns.flatMap(c => [el("dt", {}, c.title), el("dd", {}, c.means)])));
+    root.append(tools, this.scroller, this.nothing, this.pager, this.legend);
     this.name = name;
     this.draw();
   }
@@ -79,6 +82,7 @@ export class Table {
     this.drawn.length = rows.length;
     this.scroller.hidden = rows.length === 0;
     this.nothing.hidden = rows.length !== 0;
+    this.legend.hidden = rows.length === 0 || !this.search;
     say(this.nothing, this.query ? `Nothing is called like that.` : this.empty);
     this.pager.hidden = pages === 1;
     this.before.disabled = this.page === 0;

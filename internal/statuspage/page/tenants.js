@@ -38,14 +38,14 @@ export class Tenants {
       name: "tenants", one: "tenant", empty: "No tenant has anything to show: nothing waits, nothing was done.", sort: 1, descending: true,
       key: t => t.tenant, search: t => t.tenant,
       columns: [
-        { title: "Tenant", text: t => t.tenant, sort: t => t.tenant, paint: (cell, t, row) => this.name(cell, t, row) },
-        { title: "Waiting", numeric: true, text: t => count(t.waiting), sort: t => t.waiting },
-        { title: "Documents", numeric: true, text: t => count(t.documents_waiting), sort: t => t.documents_waiting },
-        { title: "In flight", numeric: true, text: t => count(t.in_flight), sort: t => t.in_flight },
-        { title: "Allowance used", text: allowance, sort: share, paint: meter },
-        { title: "Waits until, and why", text: waits, sort: t => (t.wait_reason ? Date.parse(t.wait_until ?? "9999-01-01T00:00:00Z") : 0) },
-        { title: "Results", numeric: true, text: t => count(t.results), sort: t => known(t.results) },
-        { title: "Dead", numeric: true, text: t => count(t.dead), sort: t => t.dead },
+        { title: "Tenant", means: "Who has published.", text: t => t.tenant, sort: t => t.tenant, paint: (cell, t, row) => this.name(cell, t, row) },
+        { title: "Waiting", means: "Chunks without result or dead letter so far, those in flight included.", numeric: true, text: t => count(t.waiting), sort: t => t.waiting },
+        { title: "Documents", means: "Raw documents that are not split into chunks yet.", numeric: true, text: t => count(t.documents_waiting), sort: t => t.documents_waiting },
+        { title: "In flight", means: "Chunks that were given to a worker and are not settled: in its hands, or put back for later.", numeric: true, text: t => count(t.in_flight), sort: t => t.in_flight },
+        { title: "Allowance used", means: "Calls and tokens in the present window, of those that the limit allows.", text: allowance, sort: share, paint: meter },
+        { title: "Waits until, and why", means: "When its next call is admitted, and what keeps it waiting until then. Empty: nothing does.", text: waits, sort: t => (t.wait_reason ? Date.parse(t.wait_until ?? "9999-01-01T00:00:00Z") : 0) },
+        { title: "Results", means: "Chunks whose result is stored.", numeric: true, text: t => count(t.results), sort: t => known(t.results) },
+        { title: "Dead", means: "Dead letters: chunks and documents that were set aside.", numeric: true, text: t => count(t.dead), sort: t => t.dead },
       ],
     });
   }

@@ -60,6 +60,7 @@ func (o *Observer) Watch(t *telemetry.Telemetry, build telemetry.Build, read fun
 		hungry      = gauge("weirkeeper.tenants_ready", "{tenant}", "Tenants that this worker knows to have chunks which it would start if it had free slots. More workers would help them.")
 		waiting     = gauge("weirkeeper.tenants_waiting", "{tenant}", "Tenants that this worker knows to have chunks which would be refused now or are due later. More workers would not help them.")
 		workers     = gauge("weirkeeper.workers", "{worker}", "Workers of the fleet, as this one counts them.")
+		differ      = gauge("weirkeeper.settings_differ", "{setting}", "Settings that the fleet shares and with which not all workers were started: the same for the whole fleet. /readyz names them.")
 		streams     = gauge("weirkeeper.stream_messages", "{message}", "Messages in a stream, those in hand included: the same for the whole fleet.")
 		state       = gauge("weirkeeper.circuit_state", "", "1 for the state that the circuit is in.")
 		failures    = gauge("weirkeeper.circuit_failures", "{call}", "Failed calls that the circuit remembers.")
@@ -96,6 +97,7 @@ func (o *Observer) Watch(t *telemetry.Telemetry, build telemetry.Build, read fun
 		has(hungry, float64(r.Worker.TenantsReady))
 		has(waiting, float64(r.Worker.TenantsWaiting))
 		has(workers, float64(r.Worker.Workers))
+		has(differ, float64(len(r.Worker.Disagreements)))
 		for name, n := range r.Streams {
 			has(streams, float64(n), streamKey, name)
 		}

@@ -1,0 +1,25 @@
+package alive
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
+)
+
+// States reads the entries of [wire.Names.WorkersBucket], sorted by name. An entry that
+// makes no sense is left out.
+func States(entries []follow.Entry) []wire.WorkerState {
+	all := make([]wire.WorkerState, 0, len(entries))
+	for _, entry := range entries {
+		if state, err := wire.DecodeWorkerState(entry.Value); err == nil && state.Worker != "" {
+			all = append(all, state)
+		}
+	}
+	slices.SortFunc(all, func(a, b wire.WorkerState) int {
+		return cmp.Or(strings.Compare(a.Worker, b.Worker), a.StartedAt.Compare(b.StartedAt))
+	})
+	return all
+}
