@@ -28,13 +28,17 @@ func outcomes(streamed bool) map[string]extraction.Kind {
 		"think": completion, "think_unopened": completion, "nothing_found": completion, "array_content": completion,
 		"no_finish": completion, "null_finish": completion, "odd_finish": completion, "no_usage": completion, "negative_usage": completion,
 		"absurd_usage": completion, "wrong_type_usage": completion, "truncated_prompt": completion, "invented_entities": completion,
+		"comma_missing": completion, "single_quotes": completion, "comment": completion, "twice": completion, "not_a_number": completion,
+		"entities_object": completion, "entities_null": completion, "json_null": completion, "json_string": completion, "bad_rows": completion,
+		"half_pair": completion, "lost_character": completion, "byte_order_mark": completion,
 
 		"hang": unavailable, "reset": unavailable, "cut_body": unavailable, "huge": unavailable, "redirect": unavailable,
 		"request_timeout": unavailable, "server_error": unavailable, "bad_gateway": unavailable, "overloaded": unavailable,
 		"ok_error": unavailable, "ok_error_flat": unavailable, "ok_html": unavailable, "ok_empty": unavailable, "ok_null": unavailable,
-		"ok_list": unavailable, "ok_array_body": unavailable,
+		"ok_list": unavailable, "ok_array_body": unavailable, "ok_detail": unavailable, "overloaded_529": unavailable,
 
 		"rate_limited": extraction.KindRateLimited, "rate_limited_silent": extraction.KindRateLimited,
+		"rate_limited_zero": extraction.KindRateLimited, "rate_limited_odd": extraction.KindRateLimited, "rate_limited_half": extraction.KindRateLimited,
 		"quota": extraction.KindQuota, "bad_key": extraction.KindAuth, "forbidden": extraction.KindAuth,
 		"no_model": extraction.KindInvalidRequest, "bad_request": extraction.KindInvalidRequest,
 		"unprocessable": extraction.KindInvalidRequest, "too_large": extraction.KindInvalidRequest,
@@ -44,6 +48,8 @@ func outcomes(streamed bool) map[string]extraction.Kind {
 		"no_choices": extraction.KindEmpty, "empty": extraction.KindEmpty, "blank": extraction.KindEmpty,
 		"null_content": extraction.KindEmpty, "reasoning_only": extraction.KindEmpty, "reasoning_only_2": extraction.KindEmpty,
 		"refusal": extraction.KindRefused, "content_filter": extraction.KindRefused,
+		"moderated": extraction.KindRefused, "safety": extraction.KindRefused, "recitation": extraction.KindRefused, "prohibited": extraction.KindRefused,
+		"max_tokens": extraction.KindTruncated, "length_whole": extraction.KindTruncated, "not_utf8": extraction.KindMalformed, "teapot": extraction.KindInvalidRequest,
 		"length": extraction.KindTruncated, "length_empty": extraction.KindTruncated, "tool_calls": extraction.KindMalformed,
 	}
 	for _, name := range modelserver.Names() {
@@ -84,7 +90,7 @@ func amongRandomFaults(t *testing.T, streamed bool) {
 	}
 	require.NoError(t, p.server.Mix(mix))
 
-	const calls = 600
+	const calls = 1000
 	texts := make(chan string)
 	wrong := make(chan string, calls)
 	var workers sync.WaitGroup

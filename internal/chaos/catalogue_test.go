@@ -10,12 +10,18 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/modelserver"
 )
 
-// Whatever the model server can be told to do, this scenario does; but for what
-// only shows in event streams, which its workers do not ask for.
+// Whatever the model server can be told to do, this scenario does; what only shows
+// in event streams, where all workers ask for these.
 func TestTheCatalogueIsComplete(t *testing.T) {
-	lasting, passing := lasting(), passing()
+	for _, answers := range []string{plain, mixed, streamed} {
+		checkComplete(t, answers)
+	}
+}
+
+func checkComplete(t *testing.T, answers string) {
+	lasting, passing := lasting(answers), passing(answers)
 	for _, name := range modelserver.Names() {
-		if strings.HasPrefix(name, "stream_") {
+		if answers != streamed && strings.HasPrefix(name, "stream_") {
 			continue
 		}
 		_, ends := lasting[name]
@@ -30,7 +36,7 @@ func TestTheCatalogueIsComplete(t *testing.T) {
 }
 
 func TestEveryWayIsDrawn(t *testing.T) {
-	w := &world{rnd: rand.New(rand.NewPCG(1, 2))}
+	w := &world{rnd: rand.New(rand.NewPCG(1, 2)), answers: streamed}
 	fates, err := w.drawAnyFates(20, 500)
 	require.NoError(t, err)
 	require.Len(t, fates, 10_000)
@@ -41,10 +47,10 @@ func TestEveryWayIsDrawn(t *testing.T) {
 		}
 		kinds[f.kind]++
 	}
-	require.Equal(t, kept, checkSeen(seen, 0).Verdict)
+	require.Equal(t, kept, checkSeen(streamed, seen, 0).Verdict)
 	delete(seen, "blank")
-	require.Equal(t, broken, checkSeen(seen, 0).Verdict)
-	require.Equal(t, kept, checkSeen(seen, 1).Verdict)
+	require.Equal(t, broken, checkSeen(streamed, seen, 0).Verdict)
+	require.Equal(t, kept, checkSeen(streamed, seen, 1).Verdict)
 	for _, kind := range []string{"malformed", "empty", "refused", "truncated", "context_too_long", "invalid_request", "attempts_exhausted", "deadline", ""} {
 		require.NotZero(t, kinds[kind], kind)
 	}

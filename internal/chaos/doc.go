@@ -5,6 +5,7 @@
 //	go run ./internal/chaos -short          # what CI runs, about a minute
 //	go run ./internal/chaos -design both    # the long form, with the literal design beside ours (make chaos)
 //	go run ./internal/chaos -run kills,away -seed 7
+//	go run ./internal/chaos -run catalogue -answers streamed    # plain, or mixed by default
 //
 // It speaks NATS and HTTP only, by the names of docs/wire.md: results and dead
 // letters are read from their streams, calls are counted at the model server. It

@@ -27,6 +27,7 @@ type options struct {
 	keep     bool
 	designs  string
 	names    string
+	answers  string
 	parallel int
 	seed     uint64
 }
@@ -40,6 +41,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.BoolVar(&o.keep, "keep", false, "keep the logs of all processes, not only of those that broke a promise")
 	flags.StringVar(&o.designs, "design", "ours", "ours, literal or both: literal runs "+baselineNames()+" only")
 	flags.StringVar(&o.names, "run", "", "comma-separated scenarios; default all: "+scenarioNames())
+	flags.StringVar(&o.answers, "answers", mixed, "what the workers of the scenario catalogue ask the model for: plain, streamed or mixed")
 	flags.IntVar(&o.parallel, "parallel", 0, "scenarios at a time; default 3 with -short, else 1")
 	flags.Uint64Var(&o.seed, "seed", 0, "of all that is drawn at random; default a new one")
 	if err := flags.Parse(args); err != nil {
@@ -47,6 +49,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if flags.NArg() > 0 {
 		return options{}, fmt.Errorf("no argument is expected, but there is %q", flags.Arg(0))
+	}
+	if o.answers != plain && o.answers != streamed && o.answers != mixed {
+		return options{}, fmt.Errorf("-answers must be plain, streamed or mixed, not %q", o.answers)
 	}
 	if o.parallel == 0 {
 		o.parallel = 1

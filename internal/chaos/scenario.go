@@ -130,7 +130,7 @@ func (t trial) run(ctx context.Context, p programs, o options, progress io.Write
 	hash := fnv.New64a()
 	_, _ = io.WriteString(hash, t.name)
 	w := &world{
-		programs: p, design: t.design, form: o.form(), dir: filepath.Join(p.dir, t.name+"-"+t.design),
+		programs: p, design: t.design, form: o.form(), answers: o.answers, dir: filepath.Join(p.dir, t.name+"-"+t.design),
 		rnd: rand.New(rand.NewPCG(o.seed, hash.Sum64())),
 	}
 	found, err := t.attempt(ctx, w)

@@ -45,6 +45,7 @@ type world struct {
 	programs programs
 	design   string
 	form     form
+	answers  string
 	dir      string
 	rnd      *rand.Rand
 

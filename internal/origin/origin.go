@@ -95,11 +95,10 @@ func (m *Map) limit(i int) int {
 // Copy notes that the text has from an offset on what the text of another map has
 // between start and end.
 func (m *Map) Copy(text int, of *Map, start, end int) {
-	if len(of.runs) == 0 {
-		m.lost = m.lost || of.lost
-		return
+	if of.lost {
+		m.runs, m.lost = nil, true
 	}
-	for i := of.at(start); i < len(of.runs) && int(of.runs[i].text) < end; i++ {
+	for i := of.at(start); !m.lost && i < len(of.runs) && int(of.runs[i].text) < end; i++ {
 		r := of.runs[i]
 		upTo := end
 		if i+1 < len(of.runs) {
