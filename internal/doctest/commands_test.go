@@ -1,6 +1,7 @@
 package doctest
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -210,7 +211,7 @@ type placed struct{ where, command string }
 // people to run, and the one that systemd runs.
 func deployed(t *testing.T) (found []placed) {
 	t.Helper()
-	for file, pattern := range map[string]string{
+	patterns := map[string]string{
 		"deploy/Dockerfile":                           `(?m)^#   ((?:.*\\\n#)*.*)$`,
 		"deploy/compose.yaml":                         `(?m)^#   (.*)$`,
 		"deploy/weirkeeper-worker.service":            `(?m)^ExecStart=(.*)$`,
@@ -218,10 +219,11 @@ func deployed(t *testing.T) (found []placed) {
 		"deploy/helm/weirkeeper/files/alerts.yaml":    "`([^`]+)`",
 		"deploy/helm/weirkeeper/files/dashboard.json": "`([^`]+)`",
 		"deploy/helm/weirkeeper/values.yaml":          "`([^`]+)`",
-	} {
+	}
+	for _, file := range slices.Sorted(maps.Keys(patterns)) {
 		text, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)
-		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(patterns[file]).FindAllStringSubmatch(string(text), -1) {
 			found = append(found, placed{file, strings.Join(strings.Fields(strings.ReplaceAll(m[1], "\\\n#", " ")), " ")})
 		}
 	}
