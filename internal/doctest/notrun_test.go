@@ -183,7 +183,7 @@ func TestNotRunIsListed(t *testing.T) {
 		}
 	}
 	for _, doc := range documents(t) {
-		if doc == notRunPage {
+		if doc == notRunPage || doc == "CHANGELOG.md" { // which tells what there is, not what to do
 			continue
 		}
 		found, spans := blocks(read(t, doc))
