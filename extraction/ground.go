@@ -8,11 +8,11 @@ import "strings"
 // listed entities.
 //
 // A quote is evidence if it stands in the text, in whole words, and has a letter or
-// a digit. That of an entity must also mention it, by a word that is its own or its
-// initials. An entity without such a quote is grounded by its name, if that stands
-// in the text. That of a relationship must have a word that means something, its
-// sentence must speak of both ends, by name, by a pronoun or by a name in the sentence
-// before, and both ends must be grounded. What cannot be grounded is
+// a digit. That of an entity must also mention it, by a word that is its own and not
+// somebody else's there, or its initials. An entity without such a quote is grounded by
+// its name, if that stands in the text. That of a relationship must have a word that
+// means something and be more than the name of one end, its sentence or those before
+// must name both ends, and both ends must be grounded. What cannot be grounded is
 // kept without evidence and counted: it may be a paraphrase or a translation, but
 // also an example out of a prompt, or what instructions inside the text made the
 // model say. Relationships to something that is not listed, or to itself, are left
@@ -75,7 +75,7 @@ func (g *grounder) entity(d DraftEntity) {
 	id, n := entityID(g.tenant, folded, typ), newName(d.Name, folded)
 	evidence := g.evidence(d.Quote, func(p passage) bool { return g.text.mentions(p, &n) })
 	if evidence == nil {
-		evidence = g.named(d.Name)
+		evidence = g.named(d.Name, &n)
 	}
 	if i, again := g.byID[id]; again {
 		e := &g.entities[i]
@@ -168,9 +168,12 @@ func (g *grounder) evidence(quote string, speaks func(passage) bool) *Evidence {
 	return g.quoted(at)
 }
 
-// named is where the text has a name.
-func (g *grounder) named(name string) *Evidence {
-	at, found := g.text.name(name)
+// named is where the text has a name, as it is or inflected.
+func (g *grounder) named(written string, n *name) *Evidence {
+	at, found := g.text.name(written)
+	if !found {
+		at, found = g.text.inflected(n)
+	}
 	if !found {
 		return nil
 	}

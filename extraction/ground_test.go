@@ -1,9 +1,11 @@
 package extraction_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -108,9 +110,7 @@ func TestQuotesAreWholeWords(t *testing.T) {
 		require.Equal(t, dense, quoteIn("東京から来ました。Canada", dense), "words are not spaced")
 	}
 
-	entities, _, _ := ground(t, "Jose\u0301 came.", drafted("Jose", "person", ""))
-	require.Nil(t, entities[0].Evidence, "a letter without its accent is another letter")
-	entities, _, _ = ground(t, "か\u3099く", drafted("か", "thing", ""))
+	entities, _, _ := ground(t, "か\u3099く", drafted("か", "thing", ""))
 	require.Nil(t, entities[0].Evidence, "also where words are not spaced")
 }
 
@@ -280,6 +280,10 @@ func FuzzGround(f *testing.F) {
 			return
 		}
 		ground(t, text, drafted(name, "x", quote))
+		if utf8.ValidString(quote) {
+			ground(t, text, related(drafted(name, "x", quote, quote, "x", text), name, "y", quote, text))
+			ground(t, text, related(drafted(name, "x", name, quote, "x", quote), quote, "y", name, name+" "+quote))
+		}
 	})
 }
 
@@ -300,7 +304,28 @@ func answerOf(rows int) (text, content string) {
 	return b.String(), answer(strings.Join(entities, ","), strings.Join(relationships, ","))
 }
 
-// Goal: under 200 microseconds for a typical chunk of 3,000 characters.
+// plainly does what a reader does who trusts the answer: it decodes it, and looks for
+// each quote as it stands.
+func plainly(text, content string) (found int) {
+	var answer struct {
+		Entities, Relationships []struct {
+			Name, Type, Description, Quote, Source, Target string
+			Confidence                                     *float64
+		}
+	}
+	if json.Unmarshal([]byte(content), &answer) != nil {
+		return 0
+	}
+	for _, row := range append(answer.Entities, answer.Relationships...) {
+		if strings.Contains(text, row.Quote) {
+			found++
+		}
+	}
+	return found
+}
+
+// Goal: under 200 microseconds for a typical chunk of 3,000 characters. x-plainly is how
+// many times as long it takes as [plainly].
 func BenchmarkParseAndGround(b *testing.B) {
 	for _, rows := range []int{12, 30} {
 		text, content := answerOf(rows)
@@ -313,6 +338,11 @@ func BenchmarkParseAndGround(b *testing.B) {
 				}
 				extraction.Ground("acme", text, d)
 			}
+			ours, start := b.Elapsed(), time.Now()
+			for range b.N {
+				plainly(text, content)
+			}
+			b.ReportMetric(float64(ours)/float64(time.Since(start)), "x-plainly")
 		})
 	}
 }

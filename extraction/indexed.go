@@ -54,21 +54,21 @@ func (t *indexed) split() {
 		return
 	}
 	t.fold()
-	t.words = make([]word, 0, 1+len(t.folded)/5)
+	list := make([]word, 0, 1+len(t.folded)/5)
 	gap := 0 // where in the text the word before has its last character
 	for at, spaced := range eachWord(t.folded) {
 		w := word{start: int32(at.start), end: int32(at.end), spaced: spaced}
-		if spaced {
-			written := t.folded[at.start:at.end]
+		if written := t.folded[at.start:at.end]; spaced && !ascii(written) {
 			if bare := unaccented(written); bare != written {
 				t.bare = append(t.bare, bare)
 				w.bare = int32(len(t.bare))
 			}
 		}
-		w.opens = len(t.words) == 0 || sentenceEnds(t.text, gap, int(t.from[at.start]))
+		w.opens = len(list) == 0 || sentenceEnds(t.text, gap, int(t.from[at.start]))
 		gap = int(t.from[at.end-1])
-		t.words = append(t.words, w)
+		list = append(list, w)
 	}
+	t.words = list
 }
 
 // written is a word as it stands in the folded form.
@@ -126,11 +126,22 @@ func (t *indexed) original(at span) span {
 func eachWord(s string) iter.Seq2[span, bool] {
 	return func(yield func(span, bool) bool) {
 		start, spaced := -1, false
-		for i, r := range s {
-			if start >= 0 && spaced && asciiLetter(r) {
-				continue // most often
+		for i := 0; i < len(s); {
+			if start >= 0 && spaced { // most often in a word of ASCII
+				for i < len(s) && s[i] < utf8.RuneSelf && asciiLetter(rune(s[i])) {
+					i++
+				}
+				if i == len(s) {
+					break
+				}
 			}
-			word, letter := isWord(r), spacedLetter(r)
+			r, n := rune(s[i]), 1
+			word := asciiLetter(r)
+			letter := word
+			if r >= utf8.RuneSelf {
+				r, n = utf8.DecodeRuneInString(s[i:])
+				word, letter = isWord(r), spacedLetter(r)
+			}
 			if start >= 0 && (!word || letter != spaced && !unicode.IsMark(r)) {
 				if !yield(span{start, i}, spaced) {
 					return
@@ -140,6 +151,7 @@ func eachWord(s string) iter.Seq2[span, bool] {
 			if word && start < 0 {
 				start, spaced = i, letter
 			}
+			i += n
 		}
 		if start >= 0 {
 			yield(span{start, len(s)}, spaced)

@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -8,21 +9,25 @@ import (
 
 // mentions reports whether a passage speaks of what has this name: by one of its words
 // that are its own, as it is or inflected ("Lovelace's" for "Ada Lovelace"), by part of
-// a name in a script without spaces, or by its initials ("UN" for "United Nations", and
-// the other way round). A name that has no word of its own ("World Bank") must be there
-// as a whole, with or without a legal form, or with all of its words.
+// a name in a script without spaces or what it is shortened to, or by its initials ("UN"
+// for "United Nations", and the other way round). A name that has no word of its own
+// ("World Bank") must be there as a whole, with or without a legal form, or with all of
+// its words.
 func (t *indexed) mentions(p passage, n *name) bool {
 	if p.start == p.end {
 		return false
 	}
-	for _, word := range n.own {
-		if t.has(p, word) {
-			return true
-		}
+	if t.hasOwn(p, n) {
+		return true
 	}
 	said := t.folded[p.start:p.end]
 	for _, part := range n.dense {
 		if sharesHalf(said, part) {
+			return true
+		}
+	}
+	for _, short := range n.short {
+		if strings.Contains(said, short) {
 			return true
 		}
 	}
@@ -32,38 +37,98 @@ func (t *indexed) mentions(p passage, n *name) bool {
 	return t.abbreviates(p, n)
 }
 
-// stands reports whether s stands in a part of the text as words of their own.
-func (t *indexed) stands(part, s string) bool {
-	_, found := t.occurrence(part, s)
-	return found
-}
-
-// has reports whether a passage has a word, or what looks like another form of it.
-func (t *indexed) has(p passage, word string) bool {
-	words := t.in(p)
-	for i := range words {
-		w := &words[i]
-		if !w.spaced {
-			continue
-		}
-		plain := t.plain(w)
-		if plain == word {
-			return true
-		}
-		if t.looked++; t.looked < lookBudget && isForm(plain, word) {
+// hasOwn reports whether a passage has an own word of a name where it is not another's:
+// "Charles" of "Charles Babbage" does not speak of Charles Manson.
+func (t *indexed) hasOwn(p passage, n *name) bool {
+	for at := p.words.start; at < p.words.end; at++ {
+		if i := t.oneOf(at, n.own); i >= 0 && (i == len(n.own)-1 || !t.goesOn(at, n)) {
 			return true
 		}
 	}
 	return false
 }
 
+// goesOn reports whether the text goes on behind a word with a capitalised one, as a
+// surname follows a given name, that begins like none of this name.
+func (t *indexed) goesOn(at int, n *name) bool {
+	if at+1 == len(t.words) {
+		return false
+	}
+	w, next := &t.words[at], &t.words[at+1]
+	if next.start != w.end+1 || t.folded[w.end] != ' ' || next.opens {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(t.text[t.from[next.start]:])
+	plain := t.plain(next)
+	return unicode.IsUpper(first) && !function(plain) && !generic(plain) && !slices.ContainsFunc(n.own, func(word string) bool {
+		return strings.HasPrefix(plain, word[:skipRunes(word, 0, 3)])
+	})
+}
+
+// stands reports whether s stands in a part of the text as words of their own.
+func (t *indexed) stands(part, s string) bool {
+	_, found := t.occurrence(part, s)
+	return found
+}
+
+// isForm reports whether a word of the text is a given one, or looks like a form of it.
+func (t *indexed) isForm(at int, word string) bool {
+	w := &t.words[at]
+	if !w.spaced {
+		return false
+	}
+	plain := t.plain(w)
+	if plain == word {
+		return true
+	}
+	if !mayBeForm(plain, word) {
+		return false
+	}
+	t.looked++
+	return t.looked < lookBudget && isForm(plain, word)
+}
+
+// oneOf is the first of some words that a word of the text is or looks like a form of, or
+// -1.
+func (t *indexed) oneOf(at int, words []string) int {
+	for i, word := range words {
+		if t.isForm(at, word) {
+			return i
+		}
+	}
+	return -1
+}
+
 func (t *indexed) hasAll(p passage, words []string) bool {
 	for _, word := range words {
-		if !t.has(p, word) {
+		at := p.words.start
+		for at < p.words.end && !t.isForm(at, word) {
+			at++
+		}
+		if at == p.words.end {
 			return false
 		}
 	}
 	return len(words) > 0
+}
+
+// inflected finds where the text has all words of a name, one behind the other, in
+// whatever form.
+func (t *indexed) inflected(n *name) (span, bool) {
+	if len(n.own) == 0 || len(n.dense) > 0 {
+		return span{}, false
+	}
+	t.split()
+	for first := 0; first+len(n.words) <= len(t.words); first++ {
+		same := 0
+		for same < len(n.words) && t.isForm(first+same, n.words[same]) && (same == 0 || !t.words[first+same].opens) {
+			same++
+		}
+		if same == len(n.words) {
+			return t.original(t.between(first, first+same).span), true
+		}
+	}
+	return span{}, false
 }
 
 // sharesHalf reports whether a text has half of a name that is written without

@@ -42,6 +42,16 @@ func TestWhatSpeaksOfAName(t *testing.T) {
 		{"the World Bank lent it", "World Bank"},
 		{"the companies", "Company"},
 		{"北京的", "北京大学"},
+		{"RL agents", "reinforcement learning"},
+		{"l’ONU", "Organisation des Nations unies"},
+		{"МГУ открылся", "Московский государственный университет"},
+		{"東大の教授", "東京大学"},
+		{"台积电宣布", "台湾积体电路制造"},
+		{"Charles was there", "Charles Babbage"},
+		{"Charles, Ada", "Charles Babbage"},
+		{"Charles Robert Darwin", "Charles Darwin"},
+		{"z Donaldem Tuskiem", "Donald Tusk"},
+		{"Apple President Cook", "Apple Computer"},
 	} {
 		require.True(t, extraction.Mentions(tc.passage, tc.name), "%q speaks of %q", tc.passage, tc.name)
 	}
@@ -63,6 +73,11 @@ func TestWhatSpeaksOfAName(t *testing.T) {
 		{"Karl Mark", "Marx"},
 		{"из кома", "кот"},
 		{"the care of it", "Car"},
+		{"Charles Babbage wrote", "Charles Manson"},
+		{"Чарльз Бэббидж писал", "Чарльз Мэнсон"},
+		{"Google Cloud grew", "Google DeepMind"},
+		{"東北大学", "東京大学"},
+		{"a U boat", "United kingdom"},
 	} {
 		require.False(t, extraction.Mentions(tc.passage, tc.name), "%q does not speak of %q", tc.passage, tc.name)
 	}
@@ -104,6 +119,56 @@ func TestARelationshipNeedsASentenceThatSpeaksOfBothEnds(t *testing.T) {
 		d := related(drafted("Ada Lovelace", "person", "", "Charles Babbage", "person", ""), "Ada Lovelace", "knew", "Charles Babbage", quote)
 		_, relationships, _ := ground(t, text, d)
 		require.Equal(t, evidence, relationships[0].Evidence != nil, "%q", quote)
+	}
+}
+
+// A name is another's where the text goes on with another surname, also if the quote ends
+// before it, and a quote that only names one thing says nothing of two.
+func TestASharedGivenNameGroundsNothing(t *testing.T) {
+	text := "Ada Lovelace met Charles Babbage. Charles\nDickens came, too, and Charles, who was tired."
+	for quote, evidence := range map[string]bool{"Charles": false, "met Charles": false, "and Charles": true} {
+		entities, _, _ := ground(t, text, drafted("Charles Manson", "person", quote))
+		require.Equal(t, evidence, entities[0].Evidence != nil, "%q", quote)
+	}
+	d := drafted("Charles Manson", "person", "and Charles", "Ada Lovelace", "person", "Ada")
+	for quote, evidence := range map[string]bool{"met Charles Babbage": false, "Charles, who was tired": true} {
+		_, relationships, _ := ground(t, text, related(d, "Ada Lovelace", "met", "Charles Manson", quote))
+		require.Equal(t, evidence, relationships[0].Evidence != nil, "%q", quote)
+	}
+	d = drafted("Ada Lovelace", "person", "", "Charles Babbage", "person", "")
+	for quote, evidence := range map[string]bool{"Ada Lovelace": false, "Charles": false, "Lovelace met": true, "Ada Lovelace met Charles Babbage": true} {
+		_, relationships, _ := ground(t, text, related(d, "Ada Lovelace", "met", "Charles Babbage", quote))
+		require.Equal(t, evidence, relationships[0].Evidence != nil, "%q", quote)
+	}
+}
+
+func TestWhatIsNamedTooFarBackIsNotMeant(t *testing.T) {
+	for between, evidence := range map[int]bool{0: true, 5: true, 6: false} {
+		text := "Cook spoke." + strings.Repeat(" Snow fell.", between)
+		for said, noun := range map[string]bool{" Apple said that he was right.": true, " The company, not Apple, was right.": true, " Apple was right.": false, " Apple saw company cars.": false} {
+			d := related(drafted("Cook", "x", "", "Apple", "x", ""), "Cook", "y", "Apple", strings.TrimSpace(said))
+			_, relationships, _ := ground(t, text+said, d)
+			require.Equal(t, evidence && (noun || between == 0), relationships[0].Evidence != nil, "%d %q", between, said)
+		}
+	}
+}
+
+// The text has the name in another form, and the quote is no help.
+func TestNamesAreFoundInflected(t *testing.T) {
+	for _, tc := range []struct{ text, name, want string }{
+		{"Он встретился с Алексеем Миллером.", "Алексей Миллер", "Алексеем Миллером"},
+		{"Акции Газпрома упали.", "Газпром", "Газпрома"},
+		{"Hij zag José daar.", "Jose", "José"},
+		{"Алексей спал. Миллером стал он.", "Алексей Миллер", ""},
+		{"Universities of York", "University", ""},
+	} {
+		entities, _, _ := ground(t, tc.text, drafted(tc.name, "x", ""))
+		if tc.want == "" {
+			require.Nil(t, entities[0].Evidence, tc.name)
+			continue
+		}
+		require.NotNil(t, entities[0].Evidence, tc.name)
+		require.Equal(t, tc.want, entities[0].Evidence.Quote)
 	}
 }
 

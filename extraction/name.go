@@ -9,9 +9,11 @@ import (
 // name is a name taken apart, once, so that passages can be searched for it.
 type name struct {
 	folded   string   // see [NormalizeName]
-	own      []string // its own words, without accents
+	words    []string // its words, without accents, of scripts that put spaces between them
+	own      []string // those of them that are its own
 	dense    []string // its parts in scripts without spaces, less what kind of thing they are
-	common   []string // where it has none of both: its words that mean something
+	short    []string // what these are shortened to
+	common   []string // where it has neither own nor dense: its words that mean something
 	initials string   // "UN" for "United Nations"
 	dotted   string   // "U.N"
 	capitals string   // itself, if it may be the initials of something
@@ -24,10 +26,17 @@ func newName(written, folded string) name {
 		word := folded[at.start:at.end]
 		if !spaced {
 			n.dense = append(n.dense, withoutSuffix(word))
+			if short := shortened(word); short != "" {
+				n.short = append(n.short, short)
+			}
 			continue
 		}
-		switch word = unaccented(word); {
-		case word == "" || function(word):
+		if word = unaccented(word); word == "" {
+			continue
+		}
+		n.words = append(n.words, word)
+		switch {
+		case function(word):
 		case generic(word):
 			n.common = append(n.common, word)
 		default:
@@ -42,18 +51,16 @@ func newName(written, folded string) name {
 	for at := range eachWord(written) {
 		word := written[at.start:at.end]
 		first, _ := utf8.DecodeRuneInString(word)
-		if !unicode.IsUpper(first) {
-			if function(word) {
-				continue
-			}
-			first = ' '
+		if !unicode.IsUpper(first) && function(word) {
+			continue
 		}
 		if len(apart) > 0 {
 			apart = append(apart, '.')
 		}
+		first = unicode.ToUpper(first)
 		initials, apart = utf8.AppendRune(initials, first), utf8.AppendRune(apart, first)
 	}
-	if len(initials) > 1 {
+	if utf8.RuneCount(initials) > 1 {
 		n.initials, n.dotted = string(initials), string(apart)
 		return n
 	}
@@ -62,4 +69,14 @@ func newName(written, folded string) name {
 		n.capitals = capitals
 	}
 	return n
+}
+
+// shortened is what a Chinese or Japanese name is shortened to: the first characters of
+// its first two words of two characters, as in 東大 for 東京大学; "" if it is too short.
+func shortened(name string) string {
+	r := []rune(name)
+	if len(r) < 4 || !unicode.Is(unicode.Han, r[0]) || !unicode.Is(unicode.Han, r[2]) {
+		return ""
+	}
+	return string([]rune{r[0], r[2]})
 }

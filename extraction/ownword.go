@@ -26,15 +26,34 @@ func function(word string) bool {
 // beside a word that is a name's own.
 func generic(word string) bool {
 	switch word {
-	case "company", "corporation", "limited", "bank", "university", "college", "school", "institute", "group", "holding", "holdings", "party", "government", "ministry",
+	case "limited", "holding", "holdings", "international", "national", "world", "global", "general", "new", "north", "south", "east", "west",
+		"northern", "southern", "eastern", "western", "near", "great", "big", "old", "men", "women", "people", "all", "every", "one", "two", "three", "first",
+		"second", "last", "previous", "chief":
+		return true
+	}
+	return kind(word)
+}
+
+// kind reports whether a folded word says what something is, so that with an article it
+// may stand for a name: "the company".
+func kind(word string) bool {
+	switch word {
+	case "company", "corporation", "bank", "university", "college", "school", "institute", "group", "party", "government", "ministry",
 		"department", "agency", "council", "committee", "commission", "office", "association", "society", "foundation", "organization", "organisation", "union",
-		"federation", "international", "national", "world", "global", "general", "new", "north", "south", "east", "west", "northern", "southern", "eastern",
-		"western", "near", "great", "big", "old", "city", "town", "county", "state", "states", "country", "street", "river", "house", "church", "hospital",
-		"museum", "president", "minister", "chief", "director", "men", "man", "women", "woman", "people", "all", "every", "one", "two", "three", "first",
-		"second", "last", "previous", "firm", "system", "project",
+		"federation", "city", "town", "county", "state", "states", "country", "street", "river", "house", "church", "hospital",
+		"museum", "president", "minister", "director", "man", "woman", "firm", "system", "project",
 		"universität", "universitat", "firma", "unternehmen", "gruppe", "gesellschaft", "ministerium", "stadt", "université", "universite", "banque", "société",
 		"societe", "groupe", "entreprise", "ville", "universidad", "banco", "empresa", "grupo", "ciudad", "università", "universita", "banca", "gruppo",
 		"компания", "банк", "университет", "город", "شركة", "جامعة", "بنك", "مدينة":
+		return true
+	}
+	return false
+}
+
+// article reports whether a folded word says of the next one that it is known.
+func article(word string) bool {
+	switch word {
+	case "the", "this", "that", "its", "their", "his", "her", "der", "die", "das", "den", "dem", "des", "het", "le", "la", "l", "il", "lo", "el":
 		return true
 	}
 	return false

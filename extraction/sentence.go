@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,16 +10,17 @@ import (
 const (
 	// sentenceReach is how many bytes before and behind a quote its sentence is looked for.
 	sentenceReach = 600
-	// sentencesBefore is how far back a pronoun may mean what is named there.
+	// sentencesBefore is how many sentences further back things may be named.
 	sentencesBefore = 3
 )
 
 // speaksOfBoth reports whether a passage says something of two things that belong
-// together: it has a word that means something, and its sentence names both, or one while
-// the other may be what a pronoun or "the company" in it means, or the sentences before
-// name what it leaves out. A sentence that names neither must have a pronoun.
+// together: it is more than the name of one, and its sentence names both, or the
+// sentences before name what it leaves out. A sentence that names neither must have a
+// pronoun; if one that names one has a pronoun or "the company", the other may be named
+// further back.
 func (t *indexed) speaksOfBoth(p passage, source, target *name) bool {
-	if !t.meansSomething(p) {
+	if !t.meansSomething(p) || t.isOnly(p, source) || t.isOnly(p, target) {
 		return false
 	}
 	sentence := t.sentence(p)
@@ -26,31 +28,41 @@ func (t *indexed) speaksOfBoth(p passage, source, target *name) bool {
 	if from && to {
 		return true
 	}
-	if pronoun, noun := t.refers(sentence); pronoun || noun {
-		if from || to {
-			return true
-		}
-		if !pronoun {
-			return false
-		}
-	} else if !from && !to {
+	reach := sentencesBefore
+	switch pronoun, noun := t.refers(sentence); {
+	case !from && !to && !pronoun:
 		return false
+	case (from || to) && (pronoun || noun):
+		reach *= 2
 	}
-	before := t.before(sentence)
+	before := t.before(sentence, reach)
 	return (from || t.mentions(before, source)) && (to || t.mentions(before, target))
 }
 
 // meansSomething reports whether a passage has a word that is in few texts.
 func (t *indexed) meansSomething(p passage) bool {
 	for _, w := range t.in(p) {
-		if w.spaced && !function(t.written(&w)) {
-			return true
-		}
-		if !w.spaced && utf8.RuneCountInString(t.folded[max(int(w.start), p.start):min(int(w.end), p.end)]) > 1 {
+		if w.spaced && !function(t.written(&w)) || !w.spaced && utf8.RuneCountInString(t.clipped(&w, p)) > 1 {
 			return true
 		}
 	}
 	return false
+}
+
+// isOnly reports whether a passage has no words but those of a name.
+func (t *indexed) isOnly(p passage, n *name) bool {
+	for at := p.words.start; at < p.words.end; at++ {
+		w := &t.words[at]
+		if w.spaced && t.oneOf(at, n.words) < 0 && !article(t.written(w)) || !w.spaced && !slices.Contains(n.dense, t.clipped(w, p)) {
+			return false
+		}
+	}
+	return true
+}
+
+// clipped is as much of a word as is in a passage.
+func (t *indexed) clipped(w *word, p passage) string {
+	return t.folded[max(int(w.start), p.start):min(int(w.end), p.end)]
 }
 
 // sentence is the sentence, or those, in which a passage stands.
@@ -63,10 +75,10 @@ func (t *indexed) sentence(p passage) passage {
 	return t.between(t.opening(p.words.start), end)
 }
 
-// before are the sentences before a sentence in which a pronoun of it may be named.
-func (t *indexed) before(sentence passage) passage {
+// before are so many sentences before a sentence.
+func (t *indexed) before(sentence passage, sentences int) passage {
 	first := sentence.words.start
-	for n := 0; n < sentencesBefore && first > 0; n++ {
+	for ; sentences > 0 && first > 0; sentences-- {
 		first = t.opening(first - 1)
 	}
 	return t.between(first, sentence.words.start)
@@ -84,12 +96,13 @@ func (t *indexed) opening(i int) int {
 
 // refers reports whether a sentence has a pronoun, or a noun that may stand for a name.
 func (t *indexed) refers(sentence passage) (pronoun, noun bool) {
+	known := false // by an article
 	for _, w := range t.in(sentence) {
-		if w.spaced {
-			plain := t.plain(&w)
-			pronoun, noun = isPronoun(plain), noun || generic(plain)
+		if word := t.written(&w); w.spaced {
+			pronoun, noun = isPronoun(word), noun || kind(word) && (known || word[0] >= utf8.RuneSelf)
+			known = article(word)
 		} else {
-			pronoun = hasPronoun(t.written(&w))
+			pronoun = hasPronoun(word)
 		}
 		if pronoun {
 			return true, noun

@@ -17,6 +17,13 @@ func isForm(text, word string) bool {
 	return text[:2] == word[:2] && (sameStem(text, word) || sameShort(text, word)) || prefixed(text, word)
 }
 
+// mayBeForm reports whether [isForm] is worth the while: the words begin alike, or are of
+// Hebrew or a script behind it, with its prefixes.
+func mayBeForm(text, word string) bool {
+	const hebrew = 0xD6 // first byte of its letters
+	return text != "" && (text[0] == word[0] || word[0] >= hebrew)
+}
+
 // sameStem reports whether two folded words look like forms of one: at least four
 // letters and most of the word are the same.
 func sameStem(a, b string) bool {
