@@ -8,5 +8,10 @@ import (
 
 // No command writes a secret that it was given, whatever is wrong with it.
 func TestNoCommandWritesASecret(t *testing.T) {
-	clitest.Sweep(t, program, func() any { return &commands{} }, "publish", nil)
+	publish := func() any {
+		return &struct {
+			Publish publishCommand `cmd:""`
+		}{}
+	}
+	clitest.Sweep(t, program, func() any { return &commands{} }, publish, nil)
 }

@@ -3,7 +3,6 @@ package clitest
 import (
 	"bytes"
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,30 +16,33 @@ import (
 // patience bounds one run: nobody listens where it goes.
 const patience = 20 * time.Second
 
-// Sweep runs one command of a program with every setting that holds a secret, and every
-// command with some of them. None leads to a server, and everything is logged. It fails
-// if a secret is written. more are the flags that a command needs to get beyond its
-// usage and to end soon, by its name.
-func Sweep(t *testing.T, program func(cli.Streams) cli.App, grammar func() any, one string, more map[string][]string) {
+// Sweep runs the commands of few, a part of a program's grammar, with every setting that
+// holds a secret, and those of all with some of them. None leads to a server, and
+// everything is logged. It fails if a secret is written. more are the flags that a command
+// needs to get beyond its usage and to end soon, by its name.
+func Sweep(t *testing.T, program func(cli.Streams) cli.App, all, few func() any, more map[string][]string) {
 	t.Helper()
-	model, err := kong.New(grammar(), kong.Vars{"loglevel": "debug"})
-	if err != nil {
-		t.Fatal(err)
+	document := vault{t, t.TempDir()}.file("a.txt", "Ada met Charles.")
+	commands := func(grammar any) []*kong.Node {
+		model, err := kong.New(grammar, kong.Vars{"loglevel": "debug"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return model.Model.Leaves(false)
 	}
-	document := filepath.Join(t.TempDir(), "a.txt")
-	vault{t, filepath.Dir(document)}.file("a.txt", "Ada met Charles.")
+	every, some := commands(all()), commands(few())
 	for _, s := range settings(t) {
 		t.Run(s.name, func(t *testing.T) {
 			for _, assignment := range s.env {
 				name, value, _ := strings.Cut(assignment, "=")
 				t.Setenv(name, value)
 			}
-			for _, command := range model.Model.Leaves(false) {
-				if !s.everywhere && command.Path() != one {
-					continue
-				}
-				args := append(arguments(command, document), more[command.Path()]...)
-				args = append(args, s.args...)
+			grammar, commands := few, some
+			if s.everywhere {
+				grammar, commands = all, every
+			}
+			for _, command := range commands {
+				args := slices.Concat(arguments(command, document), more[command.Path()], s.args)
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				var out, errs bytes.Buffer
 				program(cli.Streams{In: strings.NewReader("Ada."), Out: &out, Err: &errs}).Run(ctx, args, grammar())
