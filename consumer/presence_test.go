@@ -61,8 +61,10 @@ func TestWorkersCountEachOther(t *testing.T) {
 	require.NotContains(t, w.log.String(), agree)
 	w.send("acme", chunkJSON("d", 0, "text"))
 	w.send("acme", "not a chunk\xff")
+	var took, age wire.Durations
 	require.Eventually(t, func() bool {
 		results, dead := uint64(0), uint64(0)
+		took, age = wire.Durations{}, wire.Durations{}
 		for _, s := range w.workers() {
 			require.Equal(t, "test", s.Worker)
 			require.Equal(t, "v1", s.Version)
@@ -72,9 +74,18 @@ func TestWorkersCountEachOther(t *testing.T) {
 			require.Equal(t, []int64{60_000, 1000}, []int64{s.WindowMS, s.TPM})
 			require.Equal(t, wire.CircuitSettings{FailureThreshold: map[int64]int{50: 3, 60: 5}[s.RPM], RecoveryTimeoutMS: 60_000, HalfOpenMaxCalls: 1}, *s.CircuitSettings)
 			results, dead = results+s.Results, dead+s.Dead
+			took.Merge(s.Took)
+			age.Merge(s.Age)
 		}
 		return results == 1 && dead == 1
 	}, patience, tick)
+
+	for _, d := range []wire.Durations{took, age} { // of the one that was extracted
+		longest, ok := d.Quantile(1)
+		require.True(t, ok)
+		require.Less(t, longest, patience)
+		require.Len(t, d, 1)
+	}
 
 	// It counts again after somebody has deleted the bucket, and then without the
 	// one that has stopped.

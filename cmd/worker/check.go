@@ -145,11 +145,14 @@ func examine(ctx context.Context, checks []check, out io.Writer) ([]finding, err
 	return findings, nil
 }
 
+// longestDetail has room for all rights that there are.
+const longestDetail = 8 << 10
+
 func judge(name, detail string, err error) finding {
 	if err == nil {
-		return finding{Check: name, Status: statusOK, Detail: wire.CleanError(detail)}
+		return finding{Check: name, Status: statusOK, Detail: wire.CleanText(detail, longestDetail)}
 	}
-	f := finding{Check: name, Status: statusFailed, Detail: wire.CleanError(err.Error())}
+	f := finding{Check: name, Status: statusFailed, Detail: wire.CleanText(err.Error(), longestDetail)}
 	if a, ok := errors.AsType[*advised](err); ok {
 		f.Next = a.next
 	}

@@ -32,7 +32,11 @@ func (u *checkup) checkModel(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", advise(fmt.Errorf("%s: %w", u.provider.Model(), err), u.cure(err))
 	}
-	detail := fmt.Sprintf("%s found %d entities and %s in %s", found.Model, len(found.Entities), cli.Count(len(found.Relationships), "relationship"),
+	entities := fmt.Sprintf("%d entities", len(found.Entities))
+	if len(found.Entities) == 1 {
+		entities = "1 entity"
+	}
+	detail := fmt.Sprintf("%s found %s and %s in %s", found.Model, entities, cli.Count(len(found.Relationships), "relationship"),
 		time.Since(begun).Round(10*time.Microsecond))
 	switch found.OutputMode {
 	case "json_schema":

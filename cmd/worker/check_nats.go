@@ -69,7 +69,11 @@ func (u *checkup) checks() []check {
 }
 
 func (u *checkup) checkNATS(ctx context.Context) (string, error) {
-	conn, err := u.flags.Connect(ctx, "weirkeeper check", u.logger)
+	logger := u.logger
+	if !logger.Enabled(ctx, slog.LevelWarn) {
+		logger = slog.New(slog.DiscardHandler) // what is refused is what these checks are about, and they tell it
+	}
+	conn, err := u.flags.Connect(ctx, "weirkeeper check", logger)
 	switch {
 	case isA[*natsconn.TLSError](err):
 		return "", advise(err, "give the right files with --tls-ca, --tls-cert and --tls-key, or another --nats-url")
@@ -104,7 +108,10 @@ func (u *checkup) checkJetStream(ctx context.Context) (string, error) {
 		return "", advise(fmt.Errorf("nats-server %s cannot keep a circuit that is shared: it knows no atomic batches", version), "use nats-server 2.12 or later")
 	}
 	if _, err := wire.BucketExists(ctx, u.js, u.names.CircuitBucket()); err != nil {
-		return "", advise(err, "enable JetStream in the server (-js) and for the account, and grant the right that is named")
+		if errors.Is(err, nats.ErrNoResponders) {
+			return "", advise(err, "start the server with JetStream (nats-server -js), and enable it for this user's account, or name another with --nats-url")
+		}
+		return "", advise(err, "grant the right that is named, see docs/security.md, and look whether JetStream is enabled for the account")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -138,9 +145,28 @@ func (u *checkup) checkRights(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if len(missing) > 0 {
-		return "", advise(errors.New("may not "+strings.Join(missing, ", nor ")), "grant it to this user, see docs/security.md; what is missing can be created by who may, with worker setup")
+		return "", advise(errors.New("may not "+listed(missing)), "grant it to this user, see docs/security.md; what is missing can be created by who may, with worker setup")
 	}
 	return "may do all that a worker does, and create what is not there yet", nil
+}
+
+// listed joins rights, with what they are said once: "publish to A, B, nor subscribe to C".
+func listed(rights []string) string {
+	var b strings.Builder
+	last := ""
+	for i, right := range rights {
+		verb, subject, _ := strings.Cut(right, " to ")
+		switch {
+		case i > 0 && verb == last:
+			b.WriteString(", " + subject)
+		case i > 0:
+			b.WriteString(", nor " + right)
+		default:
+			b.WriteString(right)
+		}
+		last = verb
+	}
+	return b.String()
 }
 
 func (u *checkup) checkStreams(ctx context.Context) (string, error) {

@@ -52,8 +52,8 @@ func (u *checkup) proofIn(ctx context.Context, bucket string, beside ...string) 
 		if len(beside) > 0 {
 			subject = "$LEDGER."
 		}
-		if !wire.MayPublish(ctx, u.conn, subject+bucket+"."+u.probe) {
-			return proof{}, errors.New("cannot be proved yet: the bucket is not there, and this user may not use one made for the check")
+		if !wire.MayCreate(ctx, u.js, "KV_"+bucket) || !wire.MayPublish(ctx, u.conn, subject+bucket+"."+u.probe) {
+			return proof{}, errors.New("cannot be proved yet: the bucket is not there, and this user may not make and use one for the check")
 		}
 	}
 	var opened [2]*natskv.Cache
@@ -138,7 +138,7 @@ func (u *checkup) prove(ctx context.Context, demonstrate func(context.Context, p
 	const next = "look at the lines above and at the log of the NATS server; do not send work to a model that you have to protect before this is right"
 	p, err := u.proofIn(ctx, bucket, beside...)
 	if err != nil {
-		return "", advise(err, "start a worker once, which makes what is missing, and check again")
+		return "", advise(err, "have the bucket made, by a worker that may (start one once) or by worker setup with a user who may, and check again")
 	}
 	detail, err := demonstrate(ctx, p)
 	detail += " (" + p.place + ")"

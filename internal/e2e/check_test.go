@@ -130,7 +130,7 @@ func TestR32CheckSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			skipped: []string{"jetstream", "rights", "streams", "buckets", "limiter", "breaker"}, stillOK: []string{"model", "permanent"},
 		},
 		"no JetStream": {
-			nats: restricted(t, false), failed: "jetstream", detail: "needs JetStream", next: "-js",
+			nats: restricted(t, false), failed: "jetstream", detail: "has no JetStream", next: "-js",
 			skipped: []string{"rights", "streams", "buckets", "limiter", "breaker"}, stillOK: []string{"nats"},
 		},
 		"a right is missing": {
@@ -237,7 +237,7 @@ func TestR32RightsOfTheDocumentationAreEnough(t *testing.T) {
 		status, detail, next := told.find(t, name)
 		require.Equal(t, "failed", status)
 		require.Contains(t, detail, "cannot be proved yet")
-		require.Contains(t, next, "start a worker")
+		require.Contains(t, next, "worker setup")
 	}
 	status, _, _ := told.find(t, "rights")
 	require.Equal(t, "ok", status, ended)

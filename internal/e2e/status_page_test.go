@@ -71,6 +71,7 @@ func TestTheStatusPageSteersAFleet(t *testing.T) {
 	status, page := get(address, "/")
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, page, "<title>Weirkeeper</title>")
+	second := worker(t, url, model, "--failure-threshold", "9") // of which more below
 	done := func(path, body string) string {
 		t.Helper()
 		status, answer := order(t, address, token, path, body)
@@ -157,6 +158,23 @@ func TestTheStatusPageSteersAFleet(t *testing.T) {
 	refused("/api/circuit/open", `{"circuit":""}`, "must have a name")
 	refused("/api/circuit/open", `{"circuit":"`+strings.Repeat("x", 701)+`"}`, "700 bytes at most")
 	refused("/api/circuit/open", "{\"circuit\":\"\xff\"}", "not UTF-8")
+
+	// That the other worker was started with another setting is told everywhere, and keeps
+	// nobody from working.
+	eventually(t, "the workers see that they differ", func() bool {
+		status, ready := get(address, "/readyz")
+		return status == http.StatusOK && strings.Contains(ready, "workers were started with different --failure-threshold of circuit default: 5 (")
+	})
+	_, snapshot := get(address, "/snapshot")
+	require.Contains(t, snapshot, `"setting": "--failure-threshold"`)
+	_, metrics := get(address, "/metrics")
+	require.Regexp(t, `(?m)^weirkeeper_settings_differ(\{.*\})? 1$`, metrics)
+	_, fleet := get(address, "/api/fleet")
+	require.Contains(t, fleet, `"setting":"--failure-threshold","circuit":"default","values":[{"value":"5","worker":"`)
+	require.Equal(t, 1, strings.Count(w.output.String(), `msg="workers were started with different settings`), w.output)
+	require.Contains(t, second.output.String(), `msg="workers were started with different settings`)
+
+	require.Equal(t, 0, second.stop())
 	require.Equal(t, 0, w.stop(), w.output)
 	require.NotContains(t, w.output.String(), "hunter2")
 	require.Contains(t, w.output.String(), "order from the status page")

@@ -67,6 +67,9 @@ func whatIsShown(t *testing.T, b *browser.Browser) {
 	require.Equal(t, []string{"worker dead show 1042", "worker dead replay 1042"}, text(p, "#letters li:first-child code"))
 	require.Contains(t, text(p, "#kinds code"), "worker dead replay --kind malformed")
 
+	require.Regexp(t, `^in all p50 .+, p95 .+ · in a worker's hands p50 .+, p95 .+$`, text(p, "#charts figure:last-child .reading")[0])
+	require.Contains(t, text(p, "#charts figure:last-child .small")[0], "the dot is the median (p50), the bar goes up to the 95th percentile (p95)")
+
 	// Every column says what it is, for a pointer and below the table.
 	var unexplained []string
 	p.Eval(`[...document.querySelectorAll("table")].flatMap(t => [...t.tHead.rows[0].cells].map(c => c.textContent + (c.querySelector("button")?.title ? "" : " has no title")))`, &unexplained)

@@ -198,14 +198,17 @@ var secrets = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]+|\b(sk|pk)-[a
 
 // CleanError makes one bounded line of an error's text, without control
 // characters and without anything that looks like a secret.
-func CleanError(text string) string {
-	text = strings.ToValidUTF8(clip(text, 8*maxErrorBytes), "\uFFFD")
+func CleanError(text string) string { return CleanText(text, maxErrorBytes) }
+
+// CleanText is [CleanError] of at most so many bytes.
+func CleanText(text string, most int) string {
+	text = strings.ToValidUTF8(clip(text, 8*most), "\uFFFD")
 	text = secrets.ReplaceAllString(text, "[redacted]")
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsGraphic(r)
 	}), " ")
-	if len(text) > maxErrorBytes {
-		text = clip(text, maxErrorBytes-len("…")) + "…"
+	if len(text) > most {
+		text = clip(text, most-len("…")) + "…"
 	}
 	return text
 }

@@ -190,7 +190,7 @@ func TestEnsureWithoutJetStream(t *testing.T) {
 	js, err := jetstream.New(nc)
 	require.NoError(t, err)
 	err = wire.Ensure(context.Background(), js, names(t, ""))
-	require.ErrorContains(t, err, "needs JetStream")
+	require.ErrorContains(t, err, "has no JetStream")
 
 	var ne *wire.NamespaceError
 	require.ErrorAs(t, wire.Ensure(t.Context(), js, wire.Names{}), &ne)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -63,6 +64,9 @@ type AccessError struct {
 func (e *AccessError) Error() string {
 	if refused, ok := errors.AsType[*jetstream.APIError](e.Err); ok { // so it was allowed to ask
 		return fmt.Sprintf("%s: the server refuses: %s (JetStream error %d)", e.Object, refused.Description, refused.ErrorCode)
+	}
+	if errors.Is(e.Err, nats.ErrNoResponders) { // a right that is missing would be met with silence
+		return fmt.Sprintf("%s: the server, or this user's account on it, has no JetStream (%v)", e.Object, e.Err)
 	}
 	return fmt.Sprintf("%s: request failed: %v (needs JetStream, and permission to publish to %s and to subscribe to its own inbox)", e.Object, e.Err, e.Right)
 }

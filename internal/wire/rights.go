@@ -174,6 +174,12 @@ func MayPublish(ctx context.Context, nc *nats.Conn, subject string) bool {
 	return mayAsk(ctx, nc, refusable(subject))
 }
 
+// MayCreate reports whether this connection may create a stream of that name. None is
+// created.
+func MayCreate(ctx context.Context, js jetstream.JetStream, stream string) bool {
+	return mayAsk(ctx, js.Conn(), harmless(jetstream.DefaultAPIPrefix+"STREAM.CREATE."+stream, apiPrefix(js), ""))
+}
+
 // mayAsk reports whether a message reaches the server: any answer will do, also
 // that nobody is there to receive it. One without permission is dropped.
 func mayAsk(ctx context.Context, nc *nats.Conn, m *nats.Msg) bool {
