@@ -1,7 +1,6 @@
 package clitest
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -44,7 +43,7 @@ func Sweep(t *testing.T, program func(cli.Streams) cli.App, all, few func() any,
 			for _, command := range commands {
 				args := slices.Concat(arguments(command, document), more[command.Path()], s.args)
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
-				var out, errs bytes.Buffer
+				var out, errs transcript
 				program(cli.Streams{In: strings.NewReader("Ada."), Out: &out, Err: &errs}).Run(ctx, args, grammar())
 				if ctx.Err() != nil {
 					t.Errorf("%v does not end", args)
