@@ -16,9 +16,10 @@ const (
 	// reviewEvery is after how many announcements at most a worker reads what the
 	// others were started with: a minute.
 	reviewEvery = 12
-	// reviewShare bounds what a large fleet reads: each of n workers reads n entries, so
-	// it does so after n/reviewShare announcements at the earliest, whatever has changed.
-	reviewShare = 20
+	// reviewShare bounds what a large fleet reads: each of n workers reads n entries, after
+	// its first time no sooner than after n/reviewShare announcements, whatever has changed.
+	// That is one entry a second for each.
+	reviewShare = 5
 )
 
 // agreement notices that workers of the fleet were started with other settings than
@@ -27,7 +28,7 @@ type agreement struct {
 	bucket *follow.Bucket
 	log    *slog.Logger
 
-	reviewed int64 // how many workers there were
+	reviewed int64 // how many workers there were, 0 before the first time
 	since    int64 // announcements since
 	told     map[string]string
 	now      atomic.Pointer[[]alive.Disagreement]
@@ -37,7 +38,7 @@ type agreement struct {
 // keeps nobody from working, and it asks less often then.
 func (a *agreement) review(ctx context.Context, workers int64) {
 	a.since++
-	if a.since < workers/reviewShare || a.since < reviewEvery && workers == a.reviewed {
+	if a.reviewed > 0 && (a.since < workers/reviewShare || a.since < reviewEvery && workers == a.reviewed) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)

@@ -267,7 +267,7 @@ type Status struct {
 	Workers int `json:"workers"`
 
 	// Disagreements are settings that the fleet shares and with which not all workers
-	// were started, as of a minute ago at most; in a fleet of more than 240 later.
+	// were started, as of a minute ago at most; in a fleet of more than 60 later.
 	Disagreements []alive.Disagreement `json:"disagreements,omitempty"`
 
 	// Outcomes counts deliveries by what they came to, since the start.
