@@ -40,7 +40,7 @@ eval: ## score the built-in provider on the sample in the repository (ARGS="-pro
 
 .PHONY: bench
 bench: ## cutting and reading a chunk, then ratios against the named baselines
-	$(GO) test -run '^$$' -bench 'ParseAndGround|Split$$' -benchtime 1s ./extraction
+	$(GO) test -run '^$$' -bench 'Ground|Split$$' -benchtime 1s ./extraction
 	cd bench && $(GO) run ./fleet && $(GO) run ./stack && $(GO) run ./admission
 
 .PHONY: idle

@@ -94,11 +94,3 @@ func joined(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	return spacedLetter(before) && spacedLetter(next)
 }
-
-func spacedLetter(r rune) bool {
-	if r < utf8.RuneSelf {
-		return asciiLetter(r)
-	}
-	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) &&
-		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-}

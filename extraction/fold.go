@@ -42,23 +42,49 @@ func fold(s string) string {
 func (f *folder) fold(s string) {
 	f.space = -1
 	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf || i+1 < len(s) && s[i+1] >= utf8.RuneSelf {
-			n := norm.NFKC.NextBoundaryInString(s[i:], true)
-			f.segment(s[i:i+n], i)
-			i += n
+		if c := s[i]; c < utf8.RuneSelf && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
+			switch {
+			case c <= ' ' || c == 0x7f:
+				f.gap(i)
+			case 'A' <= c && c <= 'Z':
+				f.write(c+('a'-'A'), i)
+			default:
+				f.write(c, i)
+			}
+			i++
 			continue
 		}
-		switch {
-		case c <= ' ' || c == 0x7f:
-			f.gap(i)
-		case 'A' <= c && c <= 'Z':
-			f.write(c+('a'-'A'), i)
-		default:
-			f.write(c, i)
+		r, n := utf8.DecodeRuneInString(s[i:])
+		next, _ := utf8.DecodeRuneInString(s[i+n:])
+		if isPlain(r) && (i+n == len(s) || isPlain(next) || isPunctuation(next)) {
+			f.rune(lower(r), i)
+		} else {
+			n = norm.NFKC.NextBoundaryInString(s[i:], true)
+			f.segment(s[i:i+n], i)
 		}
-		i++
+		i += n
 	}
+}
+
+// rune adds a folded character.
+func (f *folder) rune(r rune, at int) {
+	if r <= ' ' || r == 0x7f {
+		f.gap(at)
+		return
+	}
+	var buf [utf8.UTFMax]byte
+	for _, c := range utf8.AppendRune(buf[:0], r) {
+		f.write(c, at)
+	}
+}
+
+// isPlain reports whether a character is ASCII or a plain letter.
+func isPlain(r rune) bool {
+	if r < utf8.RuneSelf {
+		return true
+	}
+	spaced, dense := plainLetter(r)
+	return spaced || dense
 }
 
 // segment folds a piece that normalises by itself.

@@ -346,3 +346,32 @@ func BenchmarkParseAndGround(b *testing.B) {
 		})
 	}
 }
+
+// Chunks of 3,000 characters in other scripts, with 24 entities and 12 relationships whose
+// quotes are verbatim.
+func BenchmarkGroundScripts(b *testing.B) {
+	for _, script := range []struct{ name, one, other, sentence string }{
+		{"French", "Émile Zola", "Gérard Nerval", "%s a écrit à %s à propos de l’été passé, et ils en ont parlé longtemps. "},
+		{"Russian", "Ада Лавлейс", "Чарльз Бэббидж", "%s писала письмо %s о машине в тысяча восемьсот тридцать третьем году, и они говорили об этом. "},
+		{"Hindi", "नरेंद्र मोदी", "राहुल गाँधी", "%s ने सोमवार को दिल्ली में %s से मुलाकात की और लंबी बात की। "},
+		{"Chinese", "王小明", "李大华", "%s写信给%s，谈到了那台机器，他们在一八三三年详细地讨论了这件事情。"},
+	} {
+		var text strings.Builder
+		var d extraction.Draft
+		for i := 0; utf8.RuneCountInString(text.String()) < 3000; i++ {
+			one, other := fmt.Sprint(script.one, i), fmt.Sprint(script.other, i)
+			sentence := fmt.Sprintf(script.sentence, one, other)
+			text.WriteString(sentence)
+			if i < 12 {
+				quote := strings.TrimSpace(sentence)
+				d.Entities = append(d.Entities, drafted(one, "person", quote, other, "person", quote).Entities...)
+				d = related(d, one, "wrote_to", other, quote)
+			}
+		}
+		b.Run(script.name, func(b *testing.B) {
+			for b.Loop() {
+				extraction.Ground("acme", text.String(), d)
+			}
+		})
+	}
+}

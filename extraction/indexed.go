@@ -58,7 +58,7 @@ func (t *indexed) split() {
 	gap := 0 // where in the text the word before has its last character
 	for at, spaced := range eachWord(t.folded) {
 		w := word{start: int32(at.start), end: int32(at.end), spaced: spaced}
-		if written := t.folded[at.start:at.end]; spaced && !ascii(written) {
+		if written := t.folded[at.start:at.end]; spaced {
 			if bare := unaccented(written); bare != written {
 				t.bare = append(t.bare, bare)
 				w.bare = int32(len(t.bare))
@@ -136,11 +136,14 @@ func eachWord(s string) iter.Seq2[span, bool] {
 				}
 			}
 			r, n := rune(s[i]), 1
-			word := asciiLetter(r)
-			letter := word
+			letter := asciiLetter(r)
+			word := letter
 			if r >= utf8.RuneSelf {
 				r, n = utf8.DecodeRuneInString(s[i:])
-				word, letter = isWord(r), spacedLetter(r)
+				letter, word = plainLetter(r)
+				if word = word || letter; !word {
+					word, letter = isWord(r), spacedLetter(r)
+				}
 			}
 			if start >= 0 && (!word || letter != spaced && !unicode.IsMark(r)) {
 				if !yield(span{start, i}, spaced) {
@@ -158,15 +161,6 @@ func eachWord(s string) iter.Seq2[span, bool] {
 		}
 	}
 }
-
-func isWord(r rune) bool {
-	if r < utf8.RuneSelf {
-		return asciiLetter(r)
-	}
-	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
-}
-
-func asciiLetter(r rune) bool { return 'a' <= r|' ' && r|' ' <= 'z' || '0' <= r && r <= '9' }
 
 // saysAnything reports whether a text has a letter or a digit.
 func saysAnything(s string) bool { return strings.IndexFunc(s, isWord) >= 0 }

@@ -89,9 +89,25 @@ func prefixed(text, word string) bool {
 
 // unaccented is a folded text without the marks on its letters that models leave out.
 func unaccented(s string) string {
-	if ascii(s) {
+	accents := false
+	for _, r := range s {
+		if r < utf8.RuneSelf {
+			continue
+		}
+		bare, known := bareLetter(r)
+		if !known {
+			return unaccentedAny(s)
+		}
+		accents = accents || bare != r
+	}
+	if !accents {
 		return s
 	}
+	return strings.Map(func(r rune) rune { bare, _ := bareLetter(r); return bare }, s)
+}
+
+// unaccentedAny is that by Unicode's tables.
+func unaccentedAny(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(s) {
 		if !isAccent(r) {
@@ -103,12 +119,3 @@ func unaccented(s string) string {
 
 // isAccent leaves out the scripts whose marks are vowels that are always written.
 func isAccent(r rune) bool { return r >= 0x300 && r < 0x700 && unicode.Is(unicode.Mn, r) }
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
