@@ -142,8 +142,8 @@ func trees(t *testing.T) map[string]commandTree {
 }
 
 // TestCommandsAreOfTheProgram checks every worker and publisher command of the
-// documentation, in blocks and in sentences, and those in deploy/: it exists and has
-// the flags it is given. Those of nats name streams, buckets and subjects that exist.
+// documentation, in blocks and in sentences, those in deploy/ and those that the status
+// page shows: it exists and has the flags it is given. Those of nats name streams, buckets and subjects that exist.
 func TestCommandsAreOfTheProgram(t *testing.T) {
 	tree := trees(t)
 	require.Contains(t, tree["worker"]["dead replay"], "dry-run")
@@ -177,7 +177,7 @@ func TestCommandsAreOfTheProgram(t *testing.T) {
 			check(at(doc, s.line), s.text)
 		}
 	}
-	for _, c := range deployed(t) {
+	for _, c := range append(deployed(t), ofThePage(t)...) {
 		check(c.where, c.command)
 	}
 	require.Greater(t, seen, 200)
@@ -225,6 +225,22 @@ func deployed(t *testing.T) (found []placed) {
 		require.NoError(t, err)
 		for _, m := range regexp.MustCompile(patterns[file]).FindAllStringSubmatch(string(text), -1) {
 			found = append(found, placed{file, strings.Join(strings.Fields(strings.ReplaceAll(m[1], "\\\n#", " ")), " ")})
+		}
+	}
+	require.NotEmpty(t, found)
+	return found
+}
+
+// ofThePage returns the commands that the status page shows, to be copied.
+func ofThePage(t *testing.T) (found []placed) {
+	t.Helper()
+	scripts, err := filepath.Glob(filepath.Join(root, "internal/statuspage/page/*.js"))
+	require.NoError(t, err)
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile("code\\(`([^`]+)`\\)").FindAllStringSubmatch(string(text), -1) {
+			found = append(found, placed{script, regexp.MustCompile(`\$\{[^}]*\}`).ReplaceAllString(m[1], "NAME")})
 		}
 	}
 	require.NotEmpty(t, found)
