@@ -3,6 +3,7 @@ package natsconn_test
 import (
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -33,15 +34,29 @@ func connects(t *testing.T, o natsconn.Options) {
 	require.NoError(t, nc.FlushTimeout(5*time.Second))
 }
 
-// refuses tries to open a connection; the error tells no secret.
+// refuses tries to open a connection; neither the error nor the log tells a secret: no
+// password, and no line of a file with a token, a seed or a key.
 func refuses(t *testing.T, o natsconn.Options) error {
 	t.Helper()
+	var log process.Log
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
 	nc, err := natsconn.Connect(t.Context(), o)
 	if err == nil {
 		nc.Close()
 	}
 	require.Error(t, err)
-	require.NotContains(t, err.Error(), password)
+	told := err.Error() + fmt.Sprintf("%+v", err) + log.String()
+	require.NotContains(t, told, password)
+	for _, file := range []string{o.Creds, o.NKey, o.PasswordFile, o.TokenFile, o.TLSKey} {
+		held, _ := os.ReadFile(file) // which may be what is wrong
+		for line := range strings.Lines(string(held)) {
+			if line = strings.TrimSpace(line); len(line) > 8 && !strings.HasPrefix(line, "--") && !strings.HasPrefix(line, "**") {
+				require.NotContains(t, told, line)
+			}
+		}
+	}
 	return err
 }
 
