@@ -6,9 +6,12 @@
 set -eu
 seconds=${IDLE:-60}
 bin=${1:-bin}
-dir=$(mktemp -d)
-trap 'kill $server $idle 2>/dev/null || true; rm -rf "$dir"' EXIT
-export NATS_URL="nats://127.0.0.1:${PORT:-14222}"
+dir=$(mktemp -d) server= idle=
+trap 'kill $server $idle 2>/dev/null || true; wait; rm -rf "$dir"' EXIT
+free() { ! grep -q "^ *[0-9]*: [0-9A-F]*:$(printf %04X "$1") " /proc/net/tcp /proc/net/tcp6; }
+port=14222
+until free "$port"; do port=$((port + 1)); done
+export NATS_URL="nats://127.0.0.1:$port"
 "$bin/worker" run --provider offline --embedded --store-dir "$dir" --listen "" 2>"$dir/server.log" & server=$!
 ready() { # LOG
 	for _ in $(seq 100); do
