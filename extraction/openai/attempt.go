@@ -19,7 +19,6 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 	if err != nil {
 		return extraction.Completion{}, &failure{other: err}
 	}
-	asked := head.mode
 	attemptCtx, cancel := context.WithTimeout(ctx, p.config.Timeout)
 	defer cancel()
 	x := &exchange{transport: p.transport, header: p.config.Header, head: head}
@@ -38,12 +37,11 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 			failed.Status = x.status
 			return extraction.Completion{}, &failure{provider: failed}
 		}
-		completion.OutputMode = asked.String()
+		completion.OutputMode = head.mode.String()
 		return completion, nil
 	case x.status != 0 && !x.succeeded():
 		// The status says enough, even if the body was cut.
-		failed := p.refused(x, req, asked)
-		failed.budget = head.budget
+		failed := p.refused(x, req, head)
 		return extraction.Completion{}, failed
 	}
 
@@ -93,7 +91,7 @@ func (p *Provider) unreachable(x *exchange, err, timeout error) *extraction.Prov
 }
 
 // refused translates an error response.
-func (p *Provider) refused(x *exchange, req extraction.Request, asked mode) *failure {
+func (p *Provider) refused(x *exchange, req extraction.Request, asked *head) *failure {
 	e := parseErrorBody(x.body)
 	kind := kindOf(x.status, e)
 	failed := &extraction.ProviderError{
@@ -104,20 +102,20 @@ func (p *Provider) refused(x *exchange, req extraction.Request, asked mode) *fai
 	if wait, ok := retryafter.Parse(x.response, time.Now()); ok {
 		failed.RetryAfter = wait
 	}
-	out := &failure{provider: failed}
+	out := &failure{provider: failed, budget: asked.budget}
 	switch {
 	case x.status >= 300 && x.status < 400:
 		failed.Detail = p.keys.redactor().detail("redirected"+elsewhere(x.response.Get("Location"))+
 			"; redirects are not followed, set the base URL to the server's real address", req.Text)
 	case kind == extraction.KindInvalidRequest || kind == extraction.KindContextTooLong:
 		e.Message = hideText(e.Message, req.Text) // the document may speak of response_format, too
-		if sizes, stated := roomOf(x.status, e); stated {
+		if sizes, stated := roomOf(x.status, e, asked.budget); stated {
 			out.room = sizes
 		}
 		if kind == extraction.KindInvalidRequest {
 			out.complaint = complaintOf(x.status, e)
 		}
-		if out.complaint == aboutFormat && asked == modeText {
+		if out.complaint == aboutFormat && asked.mode == modeText {
 			out.complaint = noComplaint // nothing was asked for
 		}
 		if (out.complaint == aboutStream || out.complaint == aboutStreamOptions) && x.watch == nil {

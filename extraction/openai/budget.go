@@ -1,12 +1,5 @@
 package openai
 
-import (
-	"net/http"
-	"regexp"
-	"strconv"
-	"strings"
-)
-
 // smallestBudget is the fewest tokens that an answer can do anything with. A prompt
 // that leaves less room is too long.
 const smallestBudget = 256
@@ -19,48 +12,6 @@ type room struct {
 	prompt  int  // of which the prompt takes this
 	atLeast bool // or more: the server has stopped counting
 	most    int  // the longest answer that it allows
-}
-
-// Words that come with sizes: those of OpenAI, vLLM in its versions, SGLang, TGI and
-// several hosts.
-var (
-	contextSize = regexp.MustCompile(`context length (?:is|of|is only) (\d+)|must be <= (\d+)\. given`)
-	promptSize  = regexp.MustCompile(`(at least )?(\d+) (?:in the messages|input tokens|tokens from the input messages|` + "`inputs` tokens" + `)`)
-	longest     = regexp.MustCompile(`supports at most (\d+) completion tokens|max_tokens: \d+ > (\d+), which is the maximum` +
-		"|`max_tokens` must be less than or equal to `(\\d+)`" + `|range of max_tokens (?:is|should be) \[\d+, ?(\d+)\]`)
-)
-
-// roomOf reads the sizes out of an error; false if it states none that could be the
-// reason.
-func roomOf(status int, e errorBody) (room, bool) {
-	switch status {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-	default:
-		return room{}, false
-	}
-	message := strings.ToLower(e.Message)
-	if m := longest.FindStringSubmatch(message); m != nil {
-		r := room{most: number(m[1:])}
-		return r, r.most > 0
-	}
-	size, prompt := contextSize.FindStringSubmatch(message), promptSize.FindStringSubmatch(message)
-	if size == nil || prompt == nil {
-		return room{}, false
-	}
-	r := room{context: number(size[1:]), prompt: number(prompt[2:]), atLeast: prompt[1] != ""}
-	return r, r.context > 0 && r.prompt > 0
-}
-
-// number is the first of the matches that is one, 0 if there is none or it is
-// absurd.
-func number(matches []string) int {
-	const absurd = 1e9
-	for _, s := range matches {
-		if n, err := strconv.Atoi(s); err == nil && n < absurd {
-			return n
-		}
-	}
-	return 0
 }
 
 // budgets are smaller ones than budget, which the server has refused: for all later

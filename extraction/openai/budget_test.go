@@ -81,6 +81,19 @@ func TestTheWordsInWhichServersStateTheirSizes(t *testing.T) {
 		{"`max_tokens` must be less than or equal to `4000`, the maximum value for `max_tokens` is less than the `context_window` for this model", 4000},
 		{"Invalid max_tokens value, the valid range of max_tokens is [1, 4000]", 4000},
 		{"Range of max_tokens should be [1, 4000]", 4000},
+		{"Range of max_tokens should be [1,4000]", 4000},
+		{"This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (808 of text input, 8192 in the output). Please reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically.", 4096},
+		{"This endpoint's maximum context length is 16,384 tokens. However, you requested about 18,000 tokens (8,808 of text input, 1,000 of tool input, 8,192 in the output).", 6576},
+		{"This model's maximum context length is 8192 tokens, however you requested 8977 tokens (785 in your prompt; 8192 for the completion). Please reduce your prompt; or completion length.", 4096},
+		{"input length and `max_tokens` exceed context limit: 808 + 8192 > 8192, decrease input length or `max_tokens` and try again", 4096},
+		{"`max_tokens`: 8192 + 6000 > 8192", 2192},
+		{"max_tokens must be at most 4096", 4096},
+		{"max_tokens must be at most 4096, got 8192.", 4096},
+		{"max_tokens for `llama-3.1-8b-instant-2048` must be less than or equal to 8000", 8000},
+		{"litellm.BadRequestError: Error code: 400 - max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens", 4096},
+		{"too many tokens: max tokens must be less than or equal to 4096, the maximum output length for this model - received 8192.", 4096},
+		{"The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that is lower than 4096.", 4095},
+		{"max_tokens (8192) is more than the context length of 8000", 4000},
 	} {
 		for _, style := range []modelserver.Style{modelserver.StyleOpenAI, modelserver.StyleFlat, modelserver.StyleVLLM, modelserver.StyleDetail, modelserver.StyleString} {
 			p := start(t)
@@ -106,9 +119,12 @@ func TestASmallerBudgetIsTriedAFewTimesOnly(t *testing.T) {
 		"maximum context length is 8192 tokens. However, you requested 17000 tokens (9000 in the messages, 8192 in the completion)":     {8192},
 		"maximum context length is 300 tokens. However, you requested 8193 tokens (1 in the messages, 8192 in the completion)":          {8192, 299},
 		"maximum context length is 8192 tokens. However, you requested 9 tokens (0 in the messages, 9 in the completion)":               {8192},
-		"This model supports at most 0 completion tokens":                                                                               {8192},
-		"This model supports at most 99999999999999999999 completion tokens":                                                            {8192},
-		"This model supports at most 9000 completion tokens":                                                                            {8192},
+		"input length and `max_tokens` exceed context limit: 9000 + 8192 > 9100, decrease input length or `max_tokens`":                 {8192},
+		"You requested 8192 output tokens, and the limits are 4096 on weekdays and 2048 on others":                                      {8192},
+		"max_tokens: the messages have 4096 tokens":                          {8192},
+		"This model supports at most 0 completion tokens":                    {8192},
+		"This model supports at most 99999999999999999999 completion tokens": {8192},
+		"This model supports at most 9000 completion tokens":                 {8192},
 	} {
 		p := start(t)
 		p.server.Default(modelserver.Fails(400, modelserver.StyleOpenAI, "", words))

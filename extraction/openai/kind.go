@@ -2,6 +2,7 @@ package openai
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func kindOf(status int, e errorBody) extraction.Kind {
 // kindOfCode translates the codes that mean the same under any status.
 func kindOfCode(e errorBody) (extraction.Kind, bool) {
 	switch {
-	case e.is("context_length_exceeded", "exceed_context_size_error", "context_window_exceeded"):
+	case e.is("context_length_exceeded", "exceed_context_size_error", "context_window_exceeded", "string_above_max_length"):
 		return extraction.KindContextTooLong, true
 	case e.is(quotaCodes()...):
 		return extraction.KindQuota, true
@@ -83,25 +84,21 @@ func (e errorBody) saysModerated() bool {
 	return false
 }
 
-// saysTooLong knows the words of servers without a code for it.
-func (e errorBody) saysTooLong() bool {
-	message := strings.ToLower(e.Message)
-	for _, words := range []string{
-		"context length",            // OpenAI, vLLM, SGLang, LM Studio, Mistral
-		"context size",              // llama.cpp
-		"context window",            // llama-cpp-python and gateways
-		"prompt is too long",        // Anthropic behind gateways
-		"input is too long",         //
-		"input token count",         // Gemini
-		"tokens + `max_new_tokens`", // TGI
-		"longer than the maximum model length",
-	} {
-		if strings.Contains(message, words) {
-			return true
-		}
-	}
-	return false
-}
+// tooLong are the words of servers that have no code for it.
+var tooLong = regexp.MustCompile(strings.Join([]string{
+	`context (?:length|size|window|limit)`, // OpenAI, vLLM, SGLang, LM Studio, Mistral; llama.cpp; llama-cpp-python; Anthropic
+	`(?:prompt|input) is too long`,         // Anthropic behind gateways
+	`input token count`,                    // Gemini
+	`range of input length`,                // Alibaba
+	"tokens \\+ `max_new_tokens`",          // TGI, as long as it counts the answer, too
+	"inputs?\\W{1,3}must have (?:less|fewer) than \\d+ tokens",
+	`token count exceeds`,
+	`reduce the length of the (?:messages|prompt|input)`,
+	`too many tokens: size limit exceeded`, // Cohere
+	`longer than the maximum model length`,
+}, "|"))
+
+func (e errorBody) saysTooLong() bool { return tooLong.MatchString(strings.ToLower(e.Message)) }
 
 // complaintOf recognises a refusal of a request feature. Only a 400 that names
 // the feature counts: anything else would change how every later chunk is asked.

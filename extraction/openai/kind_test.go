@@ -72,6 +72,13 @@ func TestContextTooLongInEveryServersWords(t *testing.T) {
 		"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 100 `max_new_tokens`",
 		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
 		"prompt is too long: 210000 tokens > 200000 maximum",
+		"the prompt is too long: 9000, model maximum: 4096",
+		"Input validation error: `inputs` must have less than 4096 tokens. Given: 9000",
+		"Range of input length should be [1, 6000]",
+		"Requested token count exceeds the model's maximum: 9000 > 4096",
+		"input length and `max_tokens` exceed context limit: 9000 + 8192 > 9100, decrease input length or `max_tokens` and try again",
+		"too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs.",
+		"Please reduce the length of the messages or completion.",
 	} {
 		for _, style := range []modelserver.Style{
 			modelserver.StyleOpenAI, modelserver.StyleFlat, modelserver.StyleVLLM, modelserver.StyleDetail, modelserver.StyleString,
