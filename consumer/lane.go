@@ -32,18 +32,19 @@ type lane struct {
 	next      time.Time // when the first message that this worker put back is due
 	heap      int       // place among the parked
 
-	held     int // messages in hand
-	entering int // of these, not known to be admitted
-	greed    greed.Greed
-	turns    uint64    // had so far
-	punished uint64    // the turn whose refusals have been counted
-	refused  bool      // the gate let nothing of it through when it was asked last
-	blocked  time.Time // until when refusals say that asking is of no use
-	storing  storing
-	misses   int       // turns in a row that found nothing
-	quiet    time.Time // until when the look at the stream leaves it alone
-	used     time.Time
-	entered  time.Time // the rotation
+	held      int // messages in hand
+	entering  int // of these, not known to be admitted
+	greed     greed.Greed
+	turns     uint64    // had so far
+	punished  uint64    // the turn whose refusals have been counted
+	refused   bool      // the gate let nothing of it through when it was asked last
+	blocked   time.Time // until when refusals say that asking is of no use
+	storing   storing
+	oversized oversized
+	misses    int       // turns in a row that found nothing
+	quiet     time.Time // until when the look at the stream leaves it alone
+	used      time.Time
+	entered   time.Time // the rotation
 
 	// Of the turn, of which a lane has one at a time.
 	consumer jetstream.Consumer // nil if not known to exist

@@ -167,7 +167,7 @@ func (s *lanes) recheck() {
 	s.closed = time.Time{}
 	s.server.set(time.Time{})
 	for _, l := range s.all {
-		l.blocked = time.Time{}
+		l.blocked, l.oversized.turns = time.Time{}, 0
 		l.trusted.set(time.Time{})
 		if l.state == parked {
 			s.unpark(l)
@@ -283,6 +283,9 @@ func (s *lanes) putBack(d delivery, outcome string, delay time.Duration, contend
 		l.wasRefused(d.turn)
 		l.trusted.set(time.Time{})
 		l.block(now, delay)
+	case exceedsWindow:
+		l.trusted.set(time.Time{})
+		l.block(now, l.oversized.wait(d.turn, delay))
 	case "server_rate_limited":
 		l.trusted.set(time.Time{})
 		l.block(now, delay)

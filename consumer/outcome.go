@@ -61,13 +61,12 @@ func judge(ctx context.Context, err error, own time.Duration) verdict {
 		open     *resilience.CircuitOpen
 		store    *storeError
 		shared   *resilience.StoreError
-		tooBig   *resilience.RequestExceedsWindow
-		tooMany  *admission.RequestExceedsTokenWindow
 		provider *extraction.ProviderError
 		late     *admission.DeadlineExceeded
 		panicked *panicError
 		paused   *PausedError
 	)
+	_, _, window, oversized := oversizedBy(err)
 	switch {
 	case err == nil:
 		return verdict{name: "extracted", action: settle}
@@ -83,15 +82,14 @@ func judge(ctx context.Context, err error, own time.Duration) verdict {
 	case errors.As(err, &provider) && answered(provider.Kind):
 		return verdict{name: string(provider.Kind), action: dead, attempt: true, kind: string(provider.Kind)}
 
-	case errors.As(err, &tooBig), errors.As(err, &tooMany):
-		// Larger than the whole allowance: no delay would ever help.
-		return verdict{name: "exceeds_window", action: dead, kind: string(extraction.KindInvalidRequest)}
-
 	case errors.Is(context.Cause(ctx), errStopping), errors.Is(err, admission.ErrClosed):
 		return verdict{name: "stopping", action: giveBack}
 
 	case errors.As(err, &limited):
 		return verdict{name: "rate_limit_refused", action: later, delay: max(limited.RetryAfter, minDelay)}
+
+	case oversized:
+		return verdict{name: exceedsWindow, action: later, delay: min(max(window, oversizedLeast), oversizedMost)}
 
 	case errors.As(err, &open):
 		return verdict{name: "circuit_open", action: later, delay: max(open.RetryAfter, minDelay)}

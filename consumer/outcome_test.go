@@ -188,23 +188,6 @@ func TestAnswersThatWillNotChange(t *testing.T) {
 	}
 }
 
-// A chunk that is larger than the whole allowance would wait for ever.
-func TestLargerThanTheWindow(t *testing.T) {
-	t.Parallel()
-	for _, err := range []error{
-		&resilience.RequestExceedsWindow{Tokens: 9000, Limit: 1000},
-		&admission.RequestExceedsTokenWindow{Tokens: 9000, Limit: 1000},
-	} {
-		w := newWorld(t)
-		w.start(always(err))
-		w.send("acme", `{"text":"Ada"}`)
-		d := w.onlyDead()
-		require.Equal(t, "invalid_request", d.Kind)
-		require.Zero(t, d.Attempts)
-		require.Contains(t, d.Error, "9000")
-	}
-}
-
 // Row "body is not a chunk", and bad input of every sort.
 func TestBadInputIsSetAsideAsItCame(t *testing.T) {
 	t.Parallel()

@@ -114,6 +114,9 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 		if v.name == storeUnavailable {
 			w.notStored(cause)
 		}
+		if v.name == exceedsWindow {
+			w.tellOversized(d, v.delay, cause)
+		}
 		if d.lane != nil {
 			w.chunks.putBack(d, v.name, v.delay, errors.Is(cause, resilience.ErrContended))
 		}

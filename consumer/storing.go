@@ -47,7 +47,7 @@ func (s *lanes) cannotStore(l *lane, now time.Time) {
 func (s *lanes) stored(l *lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l.storing = storing{}
+	l.storing, l.oversized.turns = storing{}, 0
 	if s.storing.failed > 0 {
 		s.storing, s.closed = storing{}, time.Time{}
 		s.signal()

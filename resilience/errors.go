@@ -79,10 +79,11 @@ func (e *RetryExhausted) RetryDelay() (time.Duration, bool) {
 }
 
 // RequestExceedsWindow refuses a call that needs more tokens than a whole
-// window holds: it could never be admitted. Make the call smaller or the limit
-// larger.
+// window holds: it could not be admitted under this limit. Make the call smaller or
+// the limit larger.
 type RequestExceedsWindow struct {
 	Tokens, Limit int64
+	Window        time.Duration
 }
 
 func (e *RequestExceedsWindow) Error() string {

@@ -306,7 +306,7 @@ func TestRequestExceedsWindowAtOnce(t *testing.T) {
 	err := g.Do(t.Context(), resilience.Call{Tenant: "acme", Tokens: 101}, func(context.Context) (int64, error) { panic("called") })
 	var too *resilience.RequestExceedsWindow
 	require.ErrorAs(t, err, &too)
-	require.Equal(t, resilience.RequestExceedsWindow{Tokens: 101, Limit: 100}, *too)
+	require.Equal(t, resilience.RequestExceedsWindow{Tokens: 101, Limit: 100, Window: resilience.DefaultWindow}, *too)
 }
 
 func TestPanicGivesTheProbeBackAndPassesThrough(t *testing.T) {

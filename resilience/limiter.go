@@ -142,7 +142,7 @@ func (l *Limiter) acquire(ctx context.Context, tenant string, tokens int64, how 
 	case quota.Tokens == 0:
 		tokens = 0
 	case tokens > quota.Tokens:
-		return Grant{}, &RequestExceedsWindow{Tokens: tokens, Limit: quota.Tokens}
+		return Grant{}, &RequestExceedsWindow{Tokens: tokens, Limit: quota.Tokens, Window: quota.Window}
 	case tokens > kvcache.MaxTokens:
 		return Grant{}, errTokens()
 	}

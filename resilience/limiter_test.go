@@ -332,7 +332,7 @@ func TestTokensWithRequests(t *testing.T) {
 		_, err := l.Acquire(ctx, "a", tokens)
 		var exceeds *resilience.RequestExceedsWindow
 		require.ErrorAs(t, err, &exceeds)
-		require.Equal(t, resilience.RequestExceedsWindow{Tokens: tokens, Limit: 100}, *exceeds)
+		require.Equal(t, resilience.RequestExceedsWindow{Tokens: tokens, Limit: 100, Window: 10 * time.Second}, *exceeds)
 	}
 	_, err := l.Acquire(ctx, "a", -1)
 	var config *resilience.ConfigError

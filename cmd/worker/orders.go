@@ -165,7 +165,11 @@ func (o orders) SetLimits(ctx context.Context, order statuspage.LimitsOrder) (st
 	if err := storeLimits(ctx, o.session, order.Tenant, entry); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("tenant %s has limits of its own; running workers follow within two seconds", cli.Printable(order.Tenant)), nil
+	done := fmt.Sprintf("tenant %s has limits of its own; running workers follow within two seconds", cli.Printable(order.Tenant))
+	if warning := smallTokens(entry.TPM); warning != "" {
+		done += "; but " + warning
+	}
+	return done, nil
 }
 
 func (o orders) UnsetLimits(ctx context.Context, order statuspage.Target) (string, error) {

@@ -150,6 +150,9 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		}
 		defer page.remember(ctx)()
 	}
+	if c.openai() {
+		warnSmallTokens(logger, c.limits().Tokens, fullChunk(c.SplitFlags), c.MaxTokens)
+	}
 	logger.Info("starting", "model", provider.Model(), "rpm", limitsShown(c.limits().Requests), "window", c.Window, "circuit", c.Circuit, "cache", c.Cache)
 	return natsflags.StartError(engine.worker.Run(ctx))
 }

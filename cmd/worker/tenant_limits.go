@@ -40,7 +40,7 @@ type shownLimits struct {
 	tenantLimits
 	Problem string `json:"problem,omitempty"` // why workers take no notice of the entry
 
-	*allowance // of show only, and if it is known
+	*allowance // if it is known
 }
 
 // allowance is what a tenant has used of its limits.
@@ -137,7 +137,16 @@ func (c *limitsSetCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err := s.ask(ctx, func(ctx context.Context) error { return storeLimits(ctx, s, c.Tenant, entry) }); err != nil {
 		return err
 	}
-	return printLimits(streams.Out, []shownLimits{{Tenant: c.Tenant, tenantLimits: entry}}, c.JSON)
+	if warning := smallTokens(entry.TPM); warning != "" {
+		fmt.Fprintln(streams.Err, "warning: "+warning)
+	}
+	set := shownLimits{Tenant: c.Tenant, tenantLimits: entry}
+	if used, err := allowances(ctx, s, c.Tenant); err != nil {
+		fmt.Fprintf(streams.Err, "the limits are set; what is used of them is not known: %s\n", cli.Printable(err.Error()))
+	} else {
+		set.allowance = used[c.Tenant]
+	}
+	return printLimits(streams.Out, []shownLimits{set}, c.JSON)
 }
 
 // entry is what the flags say, checked as the workers will check it.

@@ -117,6 +117,9 @@ func TestOperatorsThrottleATenantOfARunningFleet(t *testing.T) {
 	require.Nil(t, shown[0].TPM)
 	table := steer(t, url, "limits", "show", "acme corp")
 	require.Regexp(t, `acme corp\s+1\s+10m0s\s+as the workers\s+1/1\s+-\s+limit \d+m`, table.out)
+	table = steer(t, url, "limits", "set", "acme corp", "--rpm", "1", "--window", "10m")
+	require.Regexp(t, `acme corp\s+1\s+10m0s\s+as the workers\s+1/1\s+-\s+limit \d+m`, table.out, "what is used does not change by setting limits")
+	require.Empty(t, table.errOut)
 	unset := steer(t, url, "limits", "unset", "acme corp")
 	require.Equal(t, "the workers' limits hold again for tenant acme corp\n", unset.out, "what is lifted is not shown as if it held")
 	require.Empty(t, steered[[]tenantLimits](t, url, "limits", "show"))
@@ -202,4 +205,26 @@ func TestOperatorsSendDeadLettersAgain(t *testing.T) {
 	require.Equal(t, 1, steer(t, url, "dead", "show", "999").code)
 	require.Equal(t, 2, steer(t, url, "dead", "list", "--kind", "nonsense").code)
 	require.Equal(t, 2, steer(t, url, "dead", "replay", "1", "--tenant", "acme").code)
+}
+
+// 5 instead of 5000000: the backlog waits, the log says why, and once it is put right
+// the fleet goes on.
+func TestATypingErrorInATokenLimitCostsNoBacklog(t *testing.T) {
+	fleetTest(t)
+	url, model := natsServer(t), modelServer(t)
+	require.Contains(t, steer(t, url, "limits", "set", "tp", "--tpm", "5", "--window", "5s").errOut, "warning: a tpm of 5 is less than a chunk of 3000 characters needs")
+	w := worker(t, url, model, "--tpm", "1000")
+	c := connect(t, url)
+	eventually(t, "the workers have made the streams", func() bool { return c.exists("WEIR_DEAD") && c.exists("WEIR_CHUNKS") })
+	require.Contains(t, w.output.String(), "--tpm is less than one full chunk needs")
+	c.backlog("tp", 400)
+	eventually(t, "the worker says so", func() bool {
+		return strings.Contains(w.output.String(), "raise --tpm (worker limits set TENANT --tpm N)")
+	})
+	require.Equal(t, 400, c.messages("WEIR_CHUNKS"))
+	require.Empty(t, steer(t, url, "limits", "set", "tp", "--tpm", "5000000").errOut)
+	eventually(t, "the backlog is done, but for the few that were tried", func() bool { return c.messages("WEIR_RESULTS") >= 200 })
+	require.Zero(t, c.messages("WEIR_DEAD"))
+	require.Equal(t, 1, strings.Count(w.output.String(), "raise --tpm (worker limits set"), "once")
+	require.Equal(t, 0, w.stop())
 }
