@@ -12,11 +12,11 @@ import (
 // handleChunk does what one delivery of a chunk asks for. A nil error means that
 // its result is stored.
 func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, err error) {
-	tenant, err := w.names.Tenant(d.msg.Subject())
+	tenant, err := w.names.Tenant(d.msg.Subject)
 	if err != nil {
 		return "", err
 	}
-	c, err := wire.DecodeChunk(d.msg.Data())
+	c, err := wire.DecodeChunk(d.msg.Data)
 	if err != nil {
 		return "", err
 	}

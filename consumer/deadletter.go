@@ -21,7 +21,7 @@ type deadLetters struct {
 func newLetter(d delivery, v verdict, cause error, attempts int, now time.Time) wire.DeadLetter {
 	letter := wire.DeadLetter{
 		Kind: v.kind, Error: wire.CleanError(cause.Error()), Attempts: attempts, Deliveries: d.number(),
-		OriginSubject: d.msg.Subject(), OriginSequence: d.meta.Sequence.Stream, FailedAt: now.UTC(),
+		OriginSubject: d.msg.Subject, OriginSequence: d.meta.Sequence.Stream, FailedAt: now.UTC(),
 	}
 	if usage := extraction.UsageOf(cause); usage != (extraction.Usage{}) {
 		letter.Usage = &usage
@@ -33,9 +33,9 @@ func newLetter(d delivery, v verdict, cause error, attempts int, now time.Time) 
 // message, it is stored once.
 func (s deadLetters) write(ctx context.Context, d delivery, letter wire.DeadLetter) error {
 	msg := &nats.Msg{
-		Subject: s.names.DeadSubjectFor(d.msg.Subject()),
-		Header:  letter.Header(d.msg.Headers()),
-		Data:    d.msg.Data(),
+		Subject: s.names.DeadSubjectFor(d.msg.Subject),
+		Header:  letter.Header(d.msg.Header),
+		Data:    d.msg.Data,
 	}
 	msg.Header.Set(nats.MsgIdHdr, d.id())
 	s.observer.Sends(ctx, msg.Header)

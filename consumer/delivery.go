@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nats.go"
 )
 
 // opTimeout bounds one request to NATS.
@@ -15,8 +15,8 @@ const opTimeout = 5 * time.Second
 
 // delivery is one message in hand.
 type delivery struct {
-	msg  jetstream.Msg
-	meta *jetstream.MsgMetadata
+	msg  *nats.Msg
+	meta *nats.MsgMetadata
 
 	// Of chunks only.
 	lane  *lane
@@ -24,7 +24,7 @@ type delivery struct {
 	older bool   // than the lane, and others of the tenant have failed in the lane before it
 }
 
-func newDelivery(msg jetstream.Msg) (delivery, error) {
+func newDelivery(msg *nats.Msg) (delivery, error) {
 	meta, err := msg.Metadata()
 	if err != nil {
 		return delivery{}, fmt.Errorf("message without metadata: %w", err)
@@ -49,9 +49,9 @@ func (d delivery) ack(ctx context.Context) error {
 	var err error
 	for range 2 {
 		octx, cancel := context.WithTimeout(ctx, opTimeout)
-		err = d.msg.DoubleAck(octx)
+		err = d.msg.AckSync(nats.Context(octx))
 		cancel()
-		if err == nil || errors.Is(err, jetstream.ErrMsgAlreadyAckd) {
+		if err == nil || errors.Is(err, nats.ErrMsgAlreadyAckd) {
 			return nil
 		}
 	}

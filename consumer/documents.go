@@ -13,7 +13,7 @@ import (
 // handleDocument splits one raw document. A nil error means that every one of
 // its chunks is in the queue.
 func (w *Worker) handleDocument(ctx context.Context, d delivery) (outcome string, err error) {
-	tenant, err := w.names.Tenant(d.msg.Subject())
+	tenant, err := w.names.Tenant(d.msg.Subject)
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +52,7 @@ const publishWindow = 128
 // that cannot be sent is refused as a whole.
 func (w *Worker) split(d delivery, tenant string) (messages []*nats.Msg, err error) {
 	defer recovered(&err)
-	doc, err := wire.DecodeDocument(d.msg.Headers(), d.msg.Data())
+	doc, err := wire.DecodeDocument(d.msg.Header, d.msg.Data)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ type lane struct {
 	entered   time.Time // the rotation
 
 	// Of the turn, of which a lane has one at a time.
-	consumer jetstream.Consumer // nil if not known to exist
+	consumer *jetstream.ConsumerInfo // nil if not known to exist
 	ackWait  time.Duration
 	lifetime time.Duration // without a pull, and nothing out
 	pulled   time.Time     // last

@@ -29,6 +29,7 @@ type lanes struct {
 	rand     func() float64
 	log      *slog.Logger
 	failed   func(error)
+	pulls    *pulls // set by Run
 
 	slots   chan struct{} // one element per slot in use
 	working *crew

@@ -2,22 +2,19 @@ package consumer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
 const (
 	// pullWait is how long the server holds a pull that it has nothing for. It
 	// bounds how long a stopping worker waits for the one that is out.
-	pullWait = time.Second
-	// silence is after how much more time a pull counts as not heard at all.
-	silence = 700 * time.Millisecond
-
+	pullWait         = time.Second
 	pullBackoffFirst = 100 * time.Millisecond
 	pullBackoffLast  = 5 * time.Second
 )
@@ -26,6 +23,7 @@ const (
 // for, and hands each to a goroutine.
 type puller struct {
 	name    string
+	pulls   *pulls        // set by Run
 	slots   chan struct{} // one element per slot in use
 	handle  func(context.Context, delivery, time.Duration)
 	working sync.WaitGroup
@@ -33,7 +31,7 @@ type puller struct {
 	alive   atomic.Bool // the last pull was answered
 
 	mu       sync.Mutex
-	consumer jetstream.Consumer
+	consumer *jetstream.ConsumerInfo
 	ackWait  time.Duration
 }
 
@@ -45,13 +43,13 @@ func newPuller(name string, slots int, handle func(context.Context, delivery, ti
 func (p *puller) use(c jetstream.Consumer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.consumer = c
+	p.consumer = c.CachedInfo()
 	if p.ackWait = c.CachedInfo().Config.AckWait; p.ackWait <= 0 {
 		p.ackWait = 30 * time.Second // the server's default
 	}
 }
 
-func (p *puller) current() (jetstream.Consumer, time.Duration) {
+func (p *puller) current() (*jetstream.ConsumerInfo, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.consumer, p.ackWait
@@ -109,27 +107,19 @@ func (p *puller) freeSlots(n int) {
 	}
 }
 
-var errSilent = errors.New("no answer from the server")
-
 // pull asks for up to n messages and starts each as it comes. What comes after
 // ctx has ended goes back at once.
 func (p *puller) pull(ctx, work context.Context, n int) (got int, err error) {
 	consumer, ackWait := p.current()
-	batch, err := consumer.Fetch(n, jetstream.FetchMaxWait(pullWait))
-	if err != nil {
-		return 0, err
-	}
-	last := time.Now()
-	for msg := range batch.Messages() {
-		last = time.Now()
+	err = p.pulls.pull(consumer, n, pullWait, ackWait, func(msg *nats.Msg) {
 		d, err := newDelivery(msg)
 		if err != nil {
 			_ = msg.Nak()
-			continue
+			return
 		}
 		if ctx.Err() != nil {
 			_ = d.nak(0)
-			continue
+			return
 		}
 		got++
 		p.inHand.Add(1)
@@ -138,14 +128,8 @@ func (p *puller) pull(ctx, work context.Context, n int) (got int, err error) {
 			defer p.inHand.Add(-1)
 			p.handle(work, d, ackWait)
 		})
-	}
-	if err := batch.Error(); err != nil {
-		return got, err
-	}
-	if time.Since(last) > pullWait+silence {
-		return got, errSilent
-	}
-	return got, nil
+	})
+	return got, err
 }
 
 // sleep waits for d and reports whether ctx is still there.

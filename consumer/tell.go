@@ -25,19 +25,19 @@ func (w *Worker) tell(ctx context.Context, level slog.Level, d delivery, text st
 
 // ids names what the message holds, as far as it can be read.
 func (w *Worker) ids(d delivery) []any {
-	ids := []any{"subject", d.msg.Subject()}
-	tenant, err := w.names.Tenant(d.msg.Subject())
+	ids := []any{"subject", d.msg.Subject}
+	tenant, err := w.names.Tenant(d.msg.Subject)
 	if err != nil {
 		return ids
 	}
 	ids = append(ids, "tenant", tenant)
 	if d.lane == nil {
-		if doc, err := wire.DecodeDocument(d.msg.Headers(), d.msg.Data()); err == nil {
+		if doc, err := wire.DecodeDocument(d.msg.Header, d.msg.Data); err == nil {
 			ids = append(ids, "document", doc.ID)
 		}
 		return ids
 	}
-	if c, err := wire.DecodeChunk(d.msg.Data()); err == nil {
+	if c, err := wire.DecodeChunk(d.msg.Data); err == nil {
 		ids = append(ids, "document", c.DocumentID, "chunk_id", c.ChunkID, "index", c.Index)
 	}
 	return ids
@@ -60,8 +60,8 @@ func level(v verdict) slog.Level {
 // message is what the observer is told of one in hand.
 func (w *Worker) message(d delivery) Message {
 	m := Message{
-		Queue: "chunks", Subject: d.msg.Subject(), Stream: d.meta.Stream, Sequence: d.meta.Sequence.Stream,
-		Delivery: d.number(), StoredAt: d.meta.Timestamp, Bytes: len(d.msg.Data()), Header: d.msg.Headers(),
+		Queue: "chunks", Subject: d.msg.Subject, Stream: d.meta.Stream, Sequence: d.meta.Sequence.Stream,
+		Delivery: d.number(), StoredAt: d.meta.Timestamp, Bytes: len(d.msg.Data), Header: d.msg.Header,
 	}
 	if d.lane == nil {
 		m.Queue = "documents"

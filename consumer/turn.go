@@ -17,10 +17,6 @@ import (
 // nothing although something was said to be there.
 const missedRetry = 20 * time.Millisecond
 
-// pullSilence: a pull that waits for nothing and takes so long was not heard. The
-// client gives up after a second.
-const pullSilence = 900 * time.Millisecond
-
 var (
 	errDisconnected = errors.New("not connected")
 
@@ -36,14 +32,9 @@ func (s *lanes) turn(ctx, work context.Context, l *lane, n int) {
 	if err != nil || k == 0 {
 		return
 	}
-	began := time.Now()
 	got, more, err := s.pull(ctx, work, l, k)
 	s.leave(l, k-got)
 	s.freeSlots(k - got)
-	if err == nil && got == 0 && time.Since(began) > pullSilence {
-		err = errSilent
-	}
-
 	if err != nil && ctx.Err() == nil {
 		s.failed(fmt.Errorf("pull %s: %w", s.names.Lane(l.token), err))
 	}
@@ -192,28 +183,24 @@ func gone(err error) bool {
 }
 
 func (s *lanes) fetch(ctx, work context.Context, l *lane, n int) (got int, more bool, err error) {
-	batch, err := l.consumer.FetchNoWait(n)
-	if err != nil {
-		return 0, false, err
-	}
-	for msg := range batch.Messages() {
+	err = s.pulls.pull(l.consumer, n, 0, l.ackWait, func(msg *nats.Msg) {
 		d, err := newDelivery(msg)
 		if err != nil {
 			_ = msg.Nak()
-			continue
+			return
 		}
 		if ctx.Err() != nil {
 			_ = d.nak(0)
 			s.offer(l.token)
-			continue
+			return
 		}
 		got++
 		more = d.meta.NumPending > 0
 		d.lane, d.turn = l, l.turns
 		d.older = l.history && d.meta.Timestamp.Before(l.created)
 		s.start(work, l, d)
-	}
-	if err = batch.Error(); err == nil {
+	})
+	if err == nil {
 		l.pulled = time.Now()
 	}
 	return got, more, err
@@ -237,7 +224,7 @@ func (s *lanes) open(ctx context.Context, l *lane) error {
 	if time.Since(l.pulled) < l.lifetime/2 { // it was not for the server to remove it
 		s.log.Warn("was missing and has been created again", "object", "consumer "+info.Name)
 	}
-	l.consumer, l.lifetime, l.created, l.history = c, info.Config.InactiveThreshold, info.Created, history
+	l.consumer, l.lifetime, l.created, l.history = info, info.Config.InactiveThreshold, info.Created, history
 	if l.ackWait = info.Config.AckWait; l.ackWait <= 0 {
 		l.ackWait = 30 * time.Second // the server's default
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/internal/wire"
@@ -143,6 +144,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	defer deaf()
+	pulls := newPulls(w.js, w.cameLate)
+	defer pulls.end()
+	w.chunks.pulls, w.documents.pulls = pulls, pulls
 	var loops sync.WaitGroup
 	loops.Go(func() { w.keepHealthy(ctx) })
 	loops.Go(func() { w.presence.run(ctx) })
@@ -157,6 +161,14 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.drain(&loops, giveUp)
 	w.presence.leave()
 	return nil
+}
+
+// cameLate tells the fleet of a message that it was put back.
+func (w *Worker) cameLate(msg *nats.Msg) {
+	w.log.Info("came after it was waited for, and goes to whoever asks next", "subject", msg.Subject)
+	if token, ok := w.names.ChunkToken(msg.Subject); ok {
+		w.chunks.offer(token)
+	}
 }
 
 // drain waits for what is in hand, first kindly, then not.

@@ -261,6 +261,8 @@ func (b *Breaker) change(ctx context.Context, op string, decide func(circuit) pl
 			return plan{}, storeError(ctx, op, err)
 		}
 		answered(ctx)
+		b.closed.noticed(c.state())
+		b.sound.noticed(&c[atFailures])
 		todo := decide(c)
 		if len(todo.changes) == 0 {
 			return todo, nil

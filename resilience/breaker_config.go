@@ -52,9 +52,9 @@ type BreakerConfig struct {
 	// share. Defaults to math/rand/v2.
 	Rand func() float64
 
-	// Clock writes opened_at and reads it back. It does not decide when an
-	// open circuit is due, nor when a lease ends: the cache does. Defaults to
-	// time.Now.
+	// Clock writes opened_at and reads it back, and tells the age of reads. It does not
+	// decide when an open circuit is due, nor when a lease ends: the cache does.
+	// Defaults to time.Now.
 	Clock func() time.Time
 	// Logger gets a warning about stored state that makes no sense. Defaults
 	// to none.

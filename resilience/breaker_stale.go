@@ -10,7 +10,7 @@ import (
 
 // recent is a key of a circuit that has its ordinary value nearly always, and when that
 // was read last. What was read serves again for [BreakerConfig.MaxStaleness], unless the
-// breaker itself has written since the read began.
+// breaker itself has written since the read began, or has read something else.
 type recent struct {
 	key      string
 	ordinary func(*kvcache.Entry) bool
@@ -64,7 +64,17 @@ func (r *recent) remember(version uint64, began time.Time, writes uint64) {
 	}
 }
 
-// forget is for after each write, whether or not that succeeded.
+// noticed forgets what a later read has shown to be over.
+func (r *recent) noticed(e *kvcache.Entry) {
+	r.mu.Lock()
+	over := e.Version != r.version
+	r.mu.Unlock()
+	if over {
+		r.forget()
+	}
+}
+
+// forget is also for after each write, whether or not that succeeded.
 func (r *recent) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

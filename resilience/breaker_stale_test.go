@@ -77,6 +77,20 @@ func TestAClockSetBackKeepsNoStaleRead(t *testing.T) {
 	b.refused()
 }
 
+// Whoever reports a failure hears that others have opened the circuit: his next call is
+// refused, however short his calls are.
+func TestALateReportEndsAStaleRead(t *testing.T) {
+	b, _ := staleBench(t)
+	p := b.allowed()
+	other, ok, err := b.another(func(c *resilience.BreakerConfig) { c.MaxStaleness = 0 }).Allow(t.Context())
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.NoError(t, other.Trip(t.Context(), "by another"))
+	b.allowed() // nobody has told it yet
+	require.NoError(t, p.Failure(t.Context(), "failed"))
+	b.refused()
+}
+
 // slowLoad lets something happen between a read and its answer.
 type slowLoad struct {
 	*kvcache.Memory

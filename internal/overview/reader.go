@@ -3,7 +3,6 @@ package overview
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -69,7 +68,7 @@ func NewReader(c Config) (*Reader, error) {
 	case c.MaxTenants < 0:
 		return nil, &ConfigError{"MaxTenants", "must not be negative"}
 	}
-	r := &Reader{js: c.JetStream, names: c.Names, api: apiPrefix(c.JetStream.Options()), most: c.MaxTenants, few: fewResults, clock: c.Clock}
+	r := &Reader{js: c.JetStream, names: c.Names, api: wire.APIPrefix(c.JetStream), most: c.MaxTenants, few: fewResults, clock: c.Clock}
 	if r.most == 0 {
 		r.most = DefaultMaxTenants
 	}
@@ -89,16 +88,6 @@ func NewReader(c Config) (*Reader, error) {
 	r.limitsBucket = follow.NewBucket(r.js, r.names.LimitsBucket())
 	r.pauses = pauses.NewFollower(r.js, r.names, nil)
 	return r, nil
-}
-
-func apiPrefix(o jetstream.JetStreamOptions) string {
-	switch {
-	case o.APIPrefix != "":
-		return strings.TrimSuffix(o.APIPrefix, ".") + "."
-	case o.Domain != "":
-		return "$JS." + o.Domain + ".API."
-	}
-	return jetstream.DefaultAPIPrefix
 }
 
 // Read says how the fleet stands. Its parts are read one after the other, and may
