@@ -22,9 +22,10 @@ type block struct {
 // blocks finds the blocks of a text from its beginning to its end, each line
 // once, only as far as it is asked to.
 type blocks struct {
-	text string
-	at   int     // beginning of the first line that was not looked at
-	list []block // those that end at or after the chunk at hand
+	text     string
+	headings []span  // that marks name, those that were not passed
+	at       int     // beginning of the first line that was not looked at
+	list     []block // those that end at or after the chunk at hand
 
 	open     bool // the last of list goes on
 	mark     byte // of an open fence: its character
@@ -32,7 +33,29 @@ type blocks struct {
 	previous int  // beginning of the line before at, if that is a plain line that is not blank, else -1
 }
 
-func newBlocks(text string) *blocks { return &blocks{text: text, previous: -1} }
+func newBlocks(text string, headings []span) *blocks {
+	return &blocks{text: text, headings: headings, previous: -1}
+}
+
+// headingsOf are the headings that a text's marks name and that stand in it: a reader of
+// files knows them, also where nothing in the text tells.
+func headingsOf(text string, marks []Mark) []span {
+	var out []span
+	for _, m := range marks {
+		if m.Key == MarkSection && m.Value != "" && m.Offset >= 0 && m.Offset <= len(text) && strings.HasPrefix(text[m.Offset:], m.Value) {
+			out = append(out, span{m.Offset, m.Offset + len(m.Value)})
+		}
+	}
+	return out
+}
+
+// isNamed reports whether the line text[start:end] is one of a heading that a mark names.
+func (b *blocks) isNamed(start, end int) bool {
+	for len(b.headings) > 0 && b.headings[0].end <= start {
+		b.headings = b.headings[1:]
+	}
+	return len(b.headings) > 0 && b.headings[0].start < end
+}
 
 // scan looks at all lines that begin before to.
 func (b *blocks) scan(to int) {
@@ -101,6 +124,10 @@ func (b *blocks) line(start, end int) {
 	previous := b.previous
 	b.previous = -1
 	line := strings.Trim(b.text[start:end], " \t\r\n")
+	if b.isNamed(start, end) {
+		b.add(block{kind: heading, start: start, end: end}, false)
+		return
+	}
 	if b.open {
 		last := &b.list[len(b.list)-1]
 		switch {

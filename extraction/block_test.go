@@ -51,6 +51,29 @@ func TestSplitKeepsMarkdownBlocksTogether(t *testing.T) {
 	}
 }
 
+// R37: a heading that only the reader of a file knows stays with its text, too, with a blank line
+// below it and of several lines.
+func TestSplitKeepsNamedHeadingsWithTheirText(t *testing.T) {
+	text := "Some body text is here, and more of it.\n\nEarly\nlife\n\nParis\n\nMore body text."
+	at := strings.Index(text, "Early")
+	marks := []extraction.Mark{
+		{Offset: 3, Key: extraction.MarkSection, Value: "Not here"},
+		{Offset: at, Key: extraction.MarkSection, Value: "Early\nlife"},
+		{Offset: at + len("Early\nlife\n\n"), Key: extraction.MarkSection, Value: "Paris"},
+		{Offset: len(text) + 9, Key: extraction.MarkSection, Value: "Beyond"},
+	}
+	for size := 40; size < 74; size++ {
+		s, err := extraction.NewSplitter(size, 0)
+		require.NoError(t, err)
+		chunks, err := s.Split(extraction.Document{Text: text, Marks: marks})
+		require.NoError(t, err)
+		require.Equal(t, []string{"Some body text is here, and more of it.", "Early\nlife\n\nParis\n\nMore body text."}, texts(chunks), size)
+		checkSplit(t, text, size, 0, chunks)
+	}
+	// Without the marks these are short paragraphs like any other.
+	require.Equal(t, []string{"Some body text is here, and more of it.\n\nEarly\nlife", "Paris\n\nMore body text."}, texts(split(t, 56, 0, text)))
+}
+
 // Where the overlap falls into a table or into code it begins with a whole line.
 func TestSplitOverlapBeginsWithALineOfABlock(t *testing.T) {
 	var text strings.Builder

@@ -21,8 +21,8 @@ const MinTokenBudget = 16
 // one of them. It is safe for concurrent use if its token counter is.
 //
 // A cut falls, by preference, between paragraphs, sentences, lines, words or
-// grapheme clusters, and never inside a rune. A heading stays with what follows
-// it. A table or a block of code between fences is not cut if it fits, with its
+// grapheme clusters, and never inside a rune. A heading, in Markdown or named by a
+// [Mark] of [MarkSection], stays with what follows it. A table or a block of code between fences is not cut if it fits, with its
 // headings, into a chunk; a larger one is cut between rows, at blank lines or at
 // lines. White space at the edges of a chunk is left out; every other rune of
 // the document is in a chunk. The same text and settings give the same chunks.
@@ -91,7 +91,7 @@ func (s *Splitter) Split(doc Document) ([]Chunk, error) {
 	if err := CheckText(doc.Text); err != nil {
 		return nil, err
 	}
-	spans := s.spans(doc.Text)
+	spans := s.spans(doc.Text, headingsOf(doc.Text, doc.Marks))
 	sum := TextSHA256(doc.Text)
 	id := doc.ID
 	if id == "" {
@@ -119,9 +119,9 @@ type span struct{ start, end int }
 // spans covers text, which is valid UTF-8 and not blank. Each turn of the loop
 // either covers new text or moves the start past all that is covered, and looks
 // at one chunk's worth of text: the whole is linear in what it returns.
-func (s *Splitter) spans(text string) []span {
+func (s *Splitter) spans(text string, headings []span) []span {
 	var out []span
-	found := newBlocks(text)
+	found := newBlocks(text, headings)
 	covered := 0
 	start := skipSpace(text, len(text)-len(strings.TrimPrefix(text, "\ufeff")))
 	for start < len(text) {

@@ -10,7 +10,7 @@ import (
 // where it ends need not be written.
 func isHidden(a atom.Atom) bool {
 	switch a {
-	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Svg:
+	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Svg, atom.Audio, atom.Canvas, atom.Datalist, atom.Video:
 		return true
 	}
 	return false

@@ -22,7 +22,7 @@ func TestTextThatAttributesHideIsLeftOut(t *testing.T) {
 		"One.<div hidden><div>no</div>no</div>Two.":                             "One.Two.",
 		"One.<my-note hidden>no</my-note>Two.":                                  "One.Two.",
 		"<p>One.<p HIDDEN=hidden>no<p>Two.":                                     "One.\n\nTwo.",
-		"<p>One.<p hidden>no<div>Two.</div>":                                    "One.\nTwo.",
+		"<p>One.<p hidden>no<div>Two.</div>":                                    "One.\n\nTwo.",
 		"<ul><li>One<li hidden>no<ul><li>no</ul><li>Two</ul>":                   "One\nTwo",
 		"<dl><dt hidden>no<dd>One<dd hidden>no<dt>Two</dl>":                     "One\nTwo",
 		"<table><tr><td>One<td hidden>no<td>Two<tr hidden><td>no<tr><td>Three":  "One Two\nThree",
@@ -32,7 +32,7 @@ func TestTextThatAttributesHideIsLeftOut(t *testing.T) {
 		"<p hidden>no</span>no<br>no</p>One":                                    "One",
 		"<p hidden><b>no</p>One":                                                "One",
 		"One<b hidden>no<div>no</b>no</div>Two":                                 "Oneno\nTwo", // as browsers have it
-		"<h1>One</h1><h2 hidden>no</h2><p>Two":                                  "One\nTwo",
+		"<h1>One</h1><h2 hidden>no</h2><p>Two":                                  "One\n\nTwo",
 		"<p hidden>no":                                                          "",
 		"<section hidden><p>no<table><td>no</section>no</table>no</section>One": "One",
 
@@ -57,7 +57,12 @@ func TestTextThatAttributesHideIsLeftOut(t *testing.T) {
 		"<br hidden>One<input hidden>Two":     "OneTwo",
 		"<template><p>no</template>One":       "One",
 		"<noscript>no</noscript>One":          "One",
-		"<details><summary>One</summary>Two":  "OneTwo",
+		"<details><summary>One</summary>Two":  "One\n\nTwo", // anybody can unfold it
+		"<p>One<dialog><p>no</dialog>Two":     "One\n\nTwo",
+		"<dialog open>One</dialog>Two":        "One\n\nTwo",
+		"<dialog style='display:flex'>One":    "One",
+		"<datalist><option>no</datalist>One":  "One",
+		"<video><p>no</p></video>One":         "One",
 	} {
 		require.Equal(t, want, htmltext.Read(source).Text, source)
 	}

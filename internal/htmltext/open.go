@@ -61,7 +61,7 @@ func (o *openElements) start(t html.Token, holds bool) look {
 			return inside // HTML knows it in a table only
 		}
 	}
-	own := lookOf(t.Attr)
+	own := lookOf(t)
 	e := element{name: t.Data, atom: t.DataAtom, own: own, look: own.in(inside)}
 	if holds && !isEmpty(t.DataAtom) && len(o.stack) < maxOpen {
 		o.stack = append(o.stack, e)
@@ -152,6 +152,11 @@ func (o *openElements) endBefore(a atom.Atom) {
 	if isHeading(a) {
 		o.cutTop(func(e element) bool { return isHeading(e.atom) })
 	}
+}
+
+// endsParagraph reports whether the element would end a p whose end is not written.
+func (o *openElements) endsParagraph(a atom.Atom) bool {
+	return !o.xhtml && endsParagraph(a) && o.find(func(e element) bool { return e.atom == atom.P }, isButtonScope) >= 0
 }
 
 // find is the place of the innermost element of a sort, -1 if what bounds the search

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // look is what an element's own attributes say of whether it is seen.
@@ -17,11 +18,14 @@ type look struct {
 
 // lookOf reads the attribute hidden and the style that an element has itself. Style
 // sheets and scripts are not looked at. What a browser shows when somebody searches
-// for it is seen.
-func lookOf(attributes []html.Attribute) (l look) {
+// for it is seen. A dialog is not until it is open.
+func lookOf(t html.Token) (l look) {
 	var display string
-	for _, a := range attributes {
+	closed := t.DataAtom == atom.Dialog
+	for _, a := range t.Attr {
 		switch a.Key {
+		case "open":
+			closed = false
 		case "hidden":
 			l.gone = !strings.EqualFold(strings.TrimSpace(a.Val), "until-found")
 		case "style":
@@ -32,6 +36,7 @@ func lookOf(attributes []html.Attribute) (l look) {
 			l.decided = l.unseen || visibility == "visible"
 		}
 	}
+	l.gone = l.gone || closed
 	if display != "" { // it has the last word
 		l.gone = display == "none"
 	}

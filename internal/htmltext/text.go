@@ -26,11 +26,13 @@ type Heading struct {
 }
 
 // Read returns the readable text of an HTML source: markup, scripts, styles and
-// other invisible elements are left out, block elements end a line, white space is
-// folded as a browser does outside <pre>, control characters are dropped. So is what
-// an element's own attribute hidden or style (display: none, visibility: hidden) hides,
-// but for hidden="until-found" and a body that hides itself. What style sheets and
-// scripts do is not known, and aria-hidden hides nothing from a reader's eye.
+// other invisible elements are left out, and so are drawings (<svg>) with their
+// words. Block elements end a line, and headings and paragraphs have a blank line
+// around them; white space is folded as a browser does outside <pre>, control
+// characters are dropped. So is a <dialog> that is not open, and what an element's own
+// attribute hidden or style (display: none, visibility: hidden) hides, but for
+// hidden="until-found" and a body that hides itself. What style sheets and scripts do
+// is not known, and aria-hidden hides nothing from a reader's eye.
 //
 // It never fails: broken HTML has text, too, and an invisible element that is never
 // closed hides nothing, but for scripts and styles. Offsets into the result are not
@@ -91,6 +93,7 @@ func read(source string, xhtml bool) Page {
 			w.text(source[begin:at], token.Data, begin)
 		case opens && isHidden(a) && closed:
 			hidden, depth = a, 1
+			w.out.boundary(a)
 		case kind == html.StartTagToken || kind == html.SelfClosingTagToken:
 			w.start(token, opens, kind == html.StartTagToken || !xhtml)
 		case kind == html.EndTagToken:
@@ -118,6 +121,9 @@ func (w *walk) text(raw, data string, at int) {
 
 func (w *walk) start(token html.Token, opens, holds bool) {
 	a := token.DataAtom
+	if w.open.endsParagraph(a) && !w.open.look().gone {
+		w.out.boundary(atom.P) // also by what is not seen itself
+	}
 	if w.open.start(token, holds).gone {
 		return
 	}
@@ -145,7 +151,6 @@ func (w *walk) end(token html.Token) {
 	text := w.out.String()[w.headingFrom:]
 	if heading := strings.TrimSpace(text); heading != "" {
 		w.page.Headings = append(w.page.Headings, Heading{w.headingFrom + strings.Index(text, heading), heading})
-		w.out.below = true
 	}
 	w.headingFrom = -1
 }

@@ -27,7 +27,7 @@ func TestReadableTextOnly(t *testing.T) {
 		"broken":          {"<p>One<p>Two</b></p", "One\n\nTwo"},
 		"unclosed script": {"One.<script>two", "One."},
 		"nothing":         {"<p> </p>", ""},
-		"heading":         {"<p>One.</p><h2>Two</h2><p>Three.</p>", "One.\n\nTwo\nThree."},
+		"heading":         {"<p>One.</p><h2>Two</h2><p>Three.</p>", "One.\n\nTwo\n\nThree."},
 		"pre, spaces":     {"<pre>\n  a \n   \n</pre>b", "a \n   \nb"},
 		"controls":        {"a\x00b\x01c\u0085d<pre>e\r\nf</pre>", "abc d\n\ne\nf"},
 		"title":           {"<title>no</title>One.<svg><title>no</title></svg>", "One."},
@@ -38,11 +38,37 @@ func TestReadableTextOnly(t *testing.T) {
 	}
 }
 
+// The blocks and boxes of the HTML standard's own style sheet: the words of one never run into
+// those around it.
+func TestBlocksAreApart(t *testing.T) {
+	for names, gap := range map[string]string{
+		"address article aside blockquote center details dialog dir dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup " +
+			"legend listing main menu nav ol p pre search section summary ul xmp": "\n\n",
+		"div li dt dd option optgroup":            "\n",
+		"button select textarea marquee":          " ",
+		"a b code ins label math q slot span x-y": "",
+	} {
+		for _, name := range strings.Fields(names) {
+			source := "<div>Berlin<" + name + " open>Contact Ada</" + name + ">Babbage</div>"
+			require.Equal(t, "Berlin"+gap+"Contact Ada"+gap+"Babbage", htmltext.Read(source).Text, name)
+		}
+	}
+	for source, want := range map[string]string{
+		"One<hr>Two<br>Three<input>Four":                                                        "One\n\nTwo\nThree Four",
+		"<details><summary>Who was Ada</summary>Ada was born.</details>":                        "Who was Ada\n\nAda was born.",
+		"<table><caption>Chief scientists</caption><tr><td>Ada<td>Charles</table>":              "Chief scientists\n\nAda Charles",
+		"<select><optgroup label=x><option>One<option>Two</optgroup><option>Three</select>Four": "One\nTwo\nThree Four",
+		"One<video>no</video>two<svg><title>no</title><text>no</text></svg>three":               "One twothree",
+	} {
+		require.Equal(t, want, htmltext.Read(source).Text, source)
+	}
+}
+
 func TestTitleAndHeadings(t *testing.T) {
 	page := htmltext.Read("<head><title> A &amp;\n B </title></head><pre>\n x</pre><h1>One <i>two</i></h1>Three<h2></h2><h3>\n Four</h3>")
 	require.Equal(t, "A & B", page.Title)
-	require.Equal(t, "x\n\nOne two\nThree\n\nFour", page.Text)
-	require.Equal(t, []htmltext.Heading{{Offset: 3, Text: "One two"}, {Offset: 18, Text: "Four"}}, page.Headings)
+	require.Equal(t, "x\n\nOne two\n\nThree\n\nFour", page.Text)
+	require.Equal(t, []htmltext.Heading{{Offset: 3, Text: "One two"}, {Offset: 19, Text: "Four"}}, page.Headings)
 }
 
 // Trap: what HTML does not require to be closed must not swallow the text.
@@ -62,13 +88,13 @@ func TestNothingIsLostWhereNoEndIsWritten(t *testing.T) {
 		"One.<noscript><p>Two.":                             "One.\n\nTwo.",
 		"One.<title>Two<p>Three.":                           "One.\n\nThree.",
 		"<title><p>One.":                                    "One.",
-		"One.<textarea>Two<p>Three.":                        "One.Two\n\nThree.",
+		"One.<textarea>Two<p>Three.":                        "One. Two\n\nThree.",
 		"One.<iframe src=x/><p>Two.":                        "One.\n\nTwo.",
 		"One.<object data=x><p>Two.":                        "One.\n\nTwo.",
 		"<svg><path><p>One.<svg><g/></svg>":                 "One.",
 		"<svg><svg>a</svg>b":                                "b",
 		"<frameset><noframes><p>One.</noframes></frameset>": "One.",
-		"<p>One<textarea><b></textarea>Two":                 "One<b>Two",
+		"<p>One<textarea><b></textarea>Two":                 "One <b> Two",
 	} {
 		require.Equal(t, want, htmltext.Read(source).Text, source)
 	}

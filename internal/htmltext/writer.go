@@ -15,7 +15,6 @@ type writer struct {
 	strings.Builder
 	origin  origin.Map
 	pending string
-	below   bool // a heading is the last that was written
 }
 
 func (w *writer) text(r run, pre bool) {
@@ -76,13 +75,9 @@ func (w *writer) preformatted(r run) {
 // visible writes r.text[start:end].
 func (w *writer) visible(r run, start, end int) {
 	if w.Len() > 0 {
-		// Below a heading no blank line: the heading stays with its text.
-		if w.below && strings.Count(w.pending, "\n") > 1 {
-			w.pending = "\n"
-		}
 		w.WriteString(w.pending)
 	}
-	w.pending, w.below = "", false
+	w.pending = ""
 	r.place(&w.origin, w.Len(), start, end)
 	w.WriteString(r.text[start:end])
 }
@@ -95,15 +90,21 @@ func (w *writer) gap(s string) {
 	}
 }
 
+// boundary asks for the white space that an element puts around itself: what HTML's
+// own style sheet makes a block is apart from what is around it.
 func (w *writer) boundary(a atom.Atom) {
 	switch a {
-	case atom.P, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Ul, atom.Ol, atom.Dl,
-		atom.Table, atom.Pre, atom.Blockquote, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main, atom.Nav, atom.Aside, atom.Figure:
-		w.gap("\n\n")
-	case atom.Br, atom.Div, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Hr, atom.Figcaption, atom.Option:
+	case atom.Br, atom.Div, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Optgroup, atom.Option:
 		w.gap("\n")
-	case atom.Td, atom.Th:
+	case atom.Td, atom.Th, atom.Button, atom.Select, atom.Input, atom.Marquee,
+		atom.Textarea, atom.Audio, atom.Canvas, atom.Iframe, atom.Object, atom.Video: // boxes in the line
 		w.gap(" ")
+	case atom.Caption, atom.Legend:
+		w.gap("\n\n")
+	default:
+		if endsParagraph(a) {
+			w.gap("\n\n")
+		}
 	}
 }
 

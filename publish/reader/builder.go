@@ -10,12 +10,10 @@ import (
 // builder puts a text together from clean lines and remembers marks.
 type builder struct {
 	strings.Builder
-	marks   []extraction.Mark
-	heading bool // the last paragraph is one
+	marks []extraction.Mark
 }
 
-// paragraph adds a paragraph after a blank line, or right below a heading, with
-// which it stays together. Blank ones are left out.
+// paragraph adds a paragraph after a blank line. Blank ones are left out.
 func (b *builder) paragraph(text string, heading bool) error {
 	return b.block(text, "\n\n", heading)
 }
@@ -30,16 +28,12 @@ func (b *builder) block(text, gap string, heading bool) error {
 		return &Error{Kind: KindTooLarge, Reason: "has more than 64 MiB of text: cut it into several files"}
 	}
 	if b.Len() > 0 {
-		if b.heading {
-			gap = "\n"
-		}
 		b.WriteString(gap)
 	}
 	if heading {
 		b.mark(extraction.MarkSection, text)
 	}
 	b.WriteString(text)
-	b.heading = heading
 	return nil
 }
 

@@ -64,11 +64,11 @@ func TestHTMLIsReadInItsOwnCharacterSet(t *testing.T) {
 	} {
 		text, err := r.Read(t.Context(), ".html", []byte(content))
 		require.NoError(t, err, name)
-		require.Equal(t, "Caf\u00e9\nAda & Charles", text.Text, name)
+		require.Equal(t, "Caf\u00e9\n\nAda & Charles", text.Text, name)
 		require.Equal(t, "T", text.Title, name)
 		require.Equal(t, []extraction.Mark{{Offset: 0, Key: extraction.MarkSection, Value: "Caf\u00e9"}}, text.Marks, name)
 		// Where it stands in the file, whatever the bytes of a character are.
-		from, to, ok := text.Origin.Range(strings.Index(text.Text, "\u00e9"), len("Caf\u00e9\nAda & Ch"))
+		from, to, ok := text.Origin.Range(strings.Index(text.Text, "\u00e9"), len("Caf\u00e9\n\nAda & Ch"))
 		require.True(t, ok, name)
 		want := map[bool]string{true: "\u00e9</h1><p>Ada &amp; Ch", false: "\xe9</h1><p>Ada &amp; Ch"}[strings.HasPrefix(name, "UTF-8")]
 		if name == "UTF-16" {
@@ -145,7 +145,7 @@ func TestWordDocument(t *testing.T) {
 		"<w:moveFrom>"+samplefiles.Run("moved")+"</w:moveFrom>"+samplefiles.Heading("Two")+p("The end."))
 	text, err := newReader(t).Read(t.Context(), ".docx", content)
 	require.NoError(t, err)
-	require.Equal(t, "One\nAda\t met & <Charles>.\n\n| who | when |\n| Ada Lovelace | 1833 in June |\n\nA box.\n\nTwo\nThe end.", text.Text)
+	require.Equal(t, "One\n\nAda\t met & <Charles>.\n\n| who | when |\n| Ada Lovelace | 1833 in June |\n\nA box.\n\nTwo\n\nThe end.", text.Text)
 	require.Equal(t, "An essay", text.Title)
 	require.Equal(t, []string{"/One", "/One", "/Two"}, valuesAt(text, "One", "June", "end"))
 }
@@ -162,7 +162,7 @@ func TestEPUB(t *testing.T) {
 	content := samplefiles.EPUB("A Book", "<h1>One</h1><p>Ada &#233;.</p>", "<p/>", "<p>Charles.</p><h2>Three</h2><p>The end.</p>")
 	text, err := newReader(t).Read(t.Context(), ".epub", content)
 	require.NoError(t, err)
-	require.Equal(t, "One\nAda é.\n\nCharles.\n\nThree\nThe end.", text.Text)
+	require.Equal(t, "One\n\nAda é.\n\nCharles.\n\nThree\n\nThe end.", text.Text)
 	require.Equal(t, "A Book", text.Title)
 	require.Equal(t, []string{"OEBPS/text/c 1.xhtml/One", "OEBPS/text/c 3.xhtml/One", "OEBPS/text/c 3.xhtml/Three"}, valuesAt(text, "Ada", "Charles", "end"))
 }
