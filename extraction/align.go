@@ -81,14 +81,15 @@ func (t *indexed) occurrence(text, s string) (span, bool) {
 	return span{}, false
 }
 
-// joined reports whether an offset lies inside a word: between two letters or
-// digits of a script that puts spaces between words, or before a mark.
+// joined reports whether an offset lies inside a word or a number: between two letters or
+// digits of a script that puts spaces between words, before a mark, or at a dot between
+// two digits.
 func joined(text string, at int) bool {
 	if at == 0 || at == len(text) {
 		return false
 	}
 	next, _ := utf8.DecodeRuneInString(text[at:])
-	if unicode.IsMark(next) {
+	if unicode.IsMark(next) || splitsNumber(text, at) {
 		return true
 	}
 	before, _ := utf8.DecodeLastRuneInString(text[:at])

@@ -297,8 +297,8 @@ func answerOf(rows int) (text, content string) {
 		p, q := people[i%8], people[(i*3+1)%8]
 		fmt.Fprintf(&b, "%s wrote to  %s about the  engine in 18%d3, and they spoke of it at length.\n", p, q, i%10)
 		if i < rows {
-			entities = append(entities, fmt.Sprintf(`{"name":"%s %d","type":"person","description":"One of the people of the engine.","confidence":0.9,"quote":"%s wrote to %s"}`, p, i, p, q))
-			relationships = append(relationships, fmt.Sprintf(`{"source":"%s %d","target":"%s 0","type":"wrote_to","description":"A letter was written.","confidence":0.8,"quote":"%s about the engine"}`, p, i, people[0], q))
+			entities = append(entities, fmt.Sprintf(`{"name":"%s %c.%c","type":"person","description":"One of the people of the engine.","confidence":0.9,"quote":"%s wrote to %s"}`, p, 'a'+i%26, 'a'+i/26, p, q))
+			relationships = append(relationships, fmt.Sprintf(`{"source":"%s %c.%c","target":"%s a.a","type":"wrote_to","description":"A letter was written.","confidence":0.8,"quote":"%s about the engine"}`, p, 'a'+i%26, 'a'+i/26, people[0], q))
 		}
 	}
 	return b.String(), answer(strings.Join(entities, ","), strings.Join(relationships, ","))

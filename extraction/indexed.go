@@ -25,6 +25,9 @@ type indexed struct {
 	words []word
 	bare  []string // what words with accents are without them
 
+	numbers  []number // of the folded form
+	numbered bool
+
 	looked int // at occurrences and words so far, see [lookBudget]
 }
 
@@ -34,6 +37,7 @@ type word struct {
 	bare       int32 // place in bare, from 1, or 0
 	spaced     bool  // of a script that puts spaces between words; otherwise it is a run of them
 	opens      bool  // a sentence begins with it
+	item       bool  // that is a row of a table or an item of a list
 }
 
 // passage is a part of an indexed text: a place in its folded form, and the words that are in
@@ -64,7 +68,10 @@ func (t *indexed) split() {
 				w.bare = int32(len(t.bare))
 			}
 		}
-		w.opens = len(list) == 0 || sentenceEnds(t.text, gap, int(t.from[at.start]))
+		next := int(t.from[at.start])
+		w.item = beginsItem(t.text, gap, next)
+		counted := len(list) > 0 && list[len(list)-1].item && digitValue(rune(t.folded[list[len(list)-1].start])) >= 0 // "1. "
+		w.opens = w.item || len(list) == 0 || !counted && sentenceEnds(t.text, gap, next)
 		gap = int(t.from[at.end-1])
 		list = append(list, w)
 	}

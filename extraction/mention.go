@@ -14,10 +14,10 @@ import (
 // ("World Bank") must be there as a whole, with or without a legal form, or with all of
 // its words.
 func (t *indexed) mentions(p passage, n *name) bool {
-	if p.start == p.end {
+	if p.start == p.end || !t.hasNumbers(p, n) {
 		return false
 	}
-	if t.hasOwn(p, n) {
+	if t.hasOwn(p, n) || n.onlyNumbers() {
 		return true
 	}
 	said := t.folded[p.start:p.end]
@@ -41,7 +41,7 @@ func (t *indexed) mentions(p passage, n *name) bool {
 // "Charles" of "Charles Babbage" does not speak of Charles Manson.
 func (t *indexed) hasOwn(p passage, n *name) bool {
 	for at := p.words.start; at < p.words.end; at++ {
-		if i := t.oneOf(at, n.own); i >= 0 && (i == len(n.own)-1 || !t.goesOn(at, n)) {
+		if i := t.oneOf(at, n.own); i >= 0 && (i == len(n.own)-1 || !t.goesOn(at, n)) && !t.countsOn(at, n) {
 			return true
 		}
 	}
@@ -63,6 +63,18 @@ func (t *indexed) goesOn(at int, n *name) bool {
 	return unicode.IsUpper(first) && !function(plain) && !generic(plain) && !slices.ContainsFunc(n.own, func(word string) bool {
 		return strings.HasPrefix(plain, word[:skipRunes(word, 0, 3)])
 	})
+}
+
+// countsOn reports whether a name has a Roman numeral and behind a word of the text stands
+// another one.
+func (t *indexed) countsOn(at int, n *name) bool {
+	if n.numeral == "" || at+1 == len(t.words) {
+		return false
+	}
+	next := &t.words[at+1]
+	where := t.original(span{int(next.start), int(next.end)})
+	written := t.text[where.start:where.end]
+	return isNumeral(written) && written != n.numeral
 }
 
 // stands reports whether s stands in a part of the text as words of their own.
@@ -124,7 +136,7 @@ func (t *indexed) inflected(n *name) (span, bool) {
 		for same < len(n.words) && t.isForm(first+same, n.words[same]) && (same == 0 || !t.words[first+same].opens) {
 			same++
 		}
-		if same == len(n.words) {
+		if same == len(n.words) && !joined(t.folded, int(t.words[first].start)) && !joined(t.folded, int(t.words[first+same-1].end)) {
 			return t.original(t.between(first, first+same).span), true
 		}
 	}
@@ -148,38 +160,4 @@ func sharesHalf(text, name string) bool {
 		}
 		start, end = skipRunes(name, start, 1), skipRunes(name, end, 1)
 	}
-}
-
-// abbreviates reports whether the passage has the initials of the name, in capitals, or
-// the name is the initials of words that follow each other in the passage: of
-// capitalised ones, and if it has three letters, of any.
-func (t *indexed) abbreviates(p passage, n *name) bool {
-	switch {
-	case n.initials != "":
-		at := t.original(p.span)
-		said := t.text[at.start:at.end]
-		return t.stands(said, n.initials) || t.stands(said, n.dotted)
-	case n.capitals == "":
-		return false
-	}
-	return strings.Contains(t.initials(p, false), n.capitals) ||
-		utf8.RuneCountInString(n.capitals) > 2 && strings.Contains(t.initials(p, true), n.capitals)
-}
-
-// initials are the capitals that words of a passage begin with, or the first letters of
-// all words as capitals, and a space for other words that mean something.
-func (t *indexed) initials(p passage, all bool) string {
-	var b strings.Builder
-	for _, w := range t.in(p) {
-		first, _ := utf8.DecodeRuneInString(t.text[t.from[w.start]:])
-		if all {
-			first = unicode.ToUpper(first)
-		}
-		if unicode.IsUpper(first) {
-			b.WriteRune(first)
-		} else if !function(t.written(&w)) {
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
 }

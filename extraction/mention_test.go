@@ -30,7 +30,22 @@ func TestWhatSpeaksOfAName(t *testing.T) {
 		{"many GPUs", "GPU"},
 		{"countries and cities", "city"},
 		{"the cats sat", "cat"},
-		{"large language models", "LLM"},
+		{"large language models (LLMs)", "LLM"},
+		{"LLM (Large Language Model)", "LLM"},
+		{"large language models (LLM) are", "LLM"},
+		{"Ivan Turgenev (IT) came, and IT left", "Ivan Turgenev"},
+		{"Albert Ingram (A.I.) came", "Albert Ingram"},
+		{"AI grew", "artificial intelligence"},
+		{"the U.S. Army", "US"},
+		{"1,000 people came", "1000 people"},
+		{"１０００ people came", "1.000"},
+		{"سنة ٢٠٢٠", "2020"},
+		{"on 10.1.2020", "10 January 2020"},
+		{"It costs $1.50", "$1,50"},
+		{"World Wars I and II", "World War I"},
+		{"Henry married", "Henry VIII"},
+		{"COVID-19 spread", "COVID19"},
+		{"on 3 March 2020", "2020-03-03"},
 		{"AT&T said", "AT&T Inc."},
 		{"Анну встретили", "Анна"},
 		{"в Риме", "Рим"},
@@ -78,6 +93,21 @@ func TestWhatSpeaksOfAName(t *testing.T) {
 		{"Google Cloud grew", "Google DeepMind"},
 		{"東北大学", "東京大学"},
 		{"a U boat", "United kingdom"},
+		{"large language models", "LLM"},
+		{"we had one dog", "WHO"},
+		{"our IT department", "Ivan Turgenev"},
+		{"Growth of AI", "Albert Ingram"},
+		{"Ada Lovelace", "AL"},
+		{"Revenue was $7 billion", "$5 billion"},
+		{"a fee of 7.5 billion", "5 billion"},
+		{"3 March 1999", "15 March 2020"},
+		{"Apollo 12 landed", "Apollo 11"},
+		{"the GPT-3 models", "GPT-4"},
+		{"the Boeing planes", "Boeing 747"},
+		{"World War I ended", "World War II"},
+		{"World War XX", "World War II"},
+		{"Henry VIII married", "Henry VII"},
+		{"1.5 people", "15 people"},
 	} {
 		require.False(t, extraction.Mentions(tc.passage, tc.name), "%q does not speak of %q", tc.passage, tc.name)
 	}
@@ -139,6 +169,36 @@ func TestASharedGivenNameGroundsNothing(t *testing.T) {
 	for quote, evidence := range map[string]bool{"Ada Lovelace": false, "Charles": false, "Lovelace met": true, "Ada Lovelace met Charles Babbage": true} {
 		_, relationships, _ := ground(t, text, related(d, "Ada Lovelace", "met", "Charles Babbage", quote))
 		require.Equal(t, evidence, relationships[0].Evidence != nil, "%q", quote)
+	}
+}
+
+// Rows and items speak of what leads the table or the list in, and not of each other.
+func TestARowSpeaksForItself(t *testing.T) {
+	for _, tc := range []struct {
+		text, quote, source, target string
+		evidence                    bool
+	}{
+		{"| Firm | CEO |\n|---|---|\n| Acme | Alice |\n| Beta | Bob |", "| Acme | Alice |", "Acme", "Alice", true},
+		{"| Firm | CEO |\n|---|---|\n| Acme | Alice |\n| Beta | Bob |", "| Acme | Alice |", "Acme", "Bob", false},
+		{"| Firm | CEO |\n|---|---|\n| Acme | Alice |\n| Beta | Bob |", "Beta | Bob", "Acme", "Bob", false},
+		{"Acme\tAlice\nBeta\tBob", "Beta\tBob", "Acme", "Bob", false},
+		{"Acme\tAlice\nBeta\tBob", "Beta\tBob", "Beta", "Bob", true},
+		{"- Acme has Alice\n- Beta has Bob", "Beta has Bob", "Acme", "Bob", false},
+		{"Staff of Acme:\n1. Ada\n2. Ben\n3. Cleo\n4. Dan\n5. Alice, chief", "Alice, chief", "Acme", "Alice", true},
+		{"# Acme\n\n| Role | Name |\n|---|---|\n| Chief | Alice |", "Chief | Alice", "Acme", "Alice", true},
+		{"# Acme\n\n* Chief: Alice\n\n* Founder: Bob", "Founder: Bob", "Alice", "Bob", false},
+		{"Acme has\n1 chief, Alice", "1 chief, Alice", "Acme", "Alice", true},
+	} {
+		d := related(drafted(tc.source, "x", "", tc.target, "x", ""), tc.source, "y", tc.target, tc.quote)
+		_, relationships, _ := ground(t, tc.text, d)
+		require.Equal(t, tc.evidence, relationships[0].Evidence != nil, "%q in %q", tc.quote, tc.text)
+	}
+}
+
+func TestPartOfANumberIsNotTheNumber(t *testing.T) {
+	for name, found := range map[string]bool{"$1": false, "500": false, "1,500": false, "3": false, "14": false, "3.14": true, "$1,500,000": true, "7": true} {
+		entities, _, _ := ground(t, "It has $1,500,000 or 3.14, or 7.", drafted(name, "x", name))
+		require.Equal(t, found, entities[0].Evidence != nil, "%q", name)
 	}
 }
 

@@ -8,20 +8,23 @@ import (
 
 // name is a name taken apart, once, so that passages can be searched for it.
 type name struct {
-	folded   string   // see [NormalizeName]
-	words    []string // its words, without accents, of scripts that put spaces between them
-	own      []string // those of them that are its own
-	dense    []string // its parts in scripts without spaces, less what kind of thing they are
-	short    []string // what these are shortened to
-	common   []string // where it has neither own nor dense: its words that mean something
-	initials string   // "UN" for "United Nations"
-	dotted   string   // "U.N"
-	capitals string   // itself, if it may be the initials of something
+	folded    string   // see [NormalizeName]
+	words     []string // its words, without accents, of scripts that put spaces between them
+	own       []string // those of them that are its own
+	dense     []string // its parts in scripts without spaces, less what kind of thing they are
+	short     []string // what these are shortened to
+	common    []string // where it has neither own nor dense: its words that mean something
+	initials  string   // "UN" for "United Nations"
+	dotted    string   // "U.N", also for the name "UN"
+	capitals  string   // itself, if it may be the initials of something
+	plainTail bool     // its last word has no capital, so that it is no person
+	numbers   []string // what must stand beside the words, see [numbersOf]
+	numeral   string   // the last Roman numeral, which tells the name from others: "II" for "Henry II"
 }
 
 // newName takes a name apart, which is given as written and normalised.
 func newName(written, folded string) name {
-	n := name{folded: folded}
+	n := name{folded: folded, numbers: numbersOf(folded)}
 	for at, spaced := range eachWord(folded) {
 		word := folded[at.start:at.end]
 		if !spaced {
@@ -51,6 +54,10 @@ func newName(written, folded string) name {
 	for at := range eachWord(written) {
 		word := written[at.start:at.end]
 		first, _ := utf8.DecodeRuneInString(word)
+		n.plainTail = unicode.IsLower(first)
+		if at.start > 0 && isNumeral(word) {
+			n.numeral = word
+		}
 		if !unicode.IsUpper(first) && function(word) {
 			continue
 		}
@@ -66,7 +73,7 @@ func newName(written, folded string) name {
 	}
 	capitals := strings.ReplaceAll(written, ".", "")
 	if utf8.RuneCountInString(capitals) > 1 && strings.IndexFunc(capitals, func(r rune) bool { return !unicode.IsUpper(r) }) < 0 {
-		n.capitals = capitals
+		n.capitals, n.dotted = capitals, strings.Join(strings.Split(capitals, ""), ".")
 	}
 	return n
 }

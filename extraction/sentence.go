@@ -75,13 +75,23 @@ func (t *indexed) sentence(p passage) passage {
 	return t.between(t.opening(p.words.start), end)
 }
 
-// before are so many sentences before a sentence.
+// before are so many sentences before a sentence, or before the table or the list that it is
+// a row or an item of: other rows speak of other things.
 func (t *indexed) before(sentence passage, sentences int) passage {
-	first := sentence.words.start
+	end := sentence.words.start
+	limit := int(t.from[t.words[end].start]) - sentenceReach
+	for end > 0 && t.words[end].item && int(t.from[t.words[end].start]) > limit {
+		above := t.opening(end - 1)
+		if !t.words[above].item {
+			break
+		}
+		end = above
+	}
+	first := end
 	for ; sentences > 0 && first > 0; sentences-- {
 		first = t.opening(first - 1)
 	}
-	return t.between(first, sentence.words.start)
+	return t.between(first, end)
 }
 
 // opening is the first word of the sentence that a word stands in, as far as it is
@@ -134,6 +144,29 @@ func sentenceEnds(text string, from, to int) bool {
 		lines = 0
 	}
 	return false
+}
+
+// beginsItem reports whether a word begins, behind marks, a row of a table (with a bar in front
+// or a tab inside) or an item of a list. The word before ends at from.
+func beginsItem(text string, from, at int) bool {
+	lead := text[from:at]
+	if line := strings.LastIndexByte(lead, '\n'); line >= 0 {
+		lead = lead[line+1:]
+	} else if from > 0 {
+		return false
+	}
+	lead = strings.TrimLeft(lead, " \t")
+	for _, mark := range []string{"|", "- ", "* ", "+ ", "• "} {
+		if strings.HasPrefix(lead, mark) {
+			return true
+		}
+	}
+	line, _, _ := strings.Cut(text[at:], "\n")
+	if strings.IndexByte(line, '\t') > 0 {
+		return true
+	}
+	number := strings.TrimLeft(line, "0123456789")
+	return len(number) < len(line) && len(line)-len(number) <= 3 && (strings.HasPrefix(number, ". ") || strings.HasPrefix(number, ") "))
 }
 
 // endsAt reports whether a sentence ends with the mark at an offset.

@@ -1,0 +1,95 @@
+package extraction
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// abbreviates reports whether the passage has the initials of the name, in capitals, or the
+// name is the initials of capitalised words that follow each other in the passage. Two
+// letters may be those of anybody: they count with a dot between them, or if the text itself
+// says what they are the initials of, or if they are known everywhere. Of words without
+// capitals the text must say it, too.
+func (t *indexed) abbreviates(p passage, n *name) bool {
+	at := t.original(p.span)
+	said := t.text[at.start:at.end]
+	switch {
+	case n.initials != "":
+		known := utf8.RuneCountInString(n.initials) > 2 || n.plainTail || wellKnown(n.folded, n.initials) ||
+			t.introduces(n.folded, strings.ToLower(n.initials))
+		return known && t.stands(said, n.initials) || t.stands(said, n.dotted)
+	case n.capitals == "":
+		return false
+	case utf8.RuneCountInString(n.capitals) == 2 && !wellKnown(t.folded[p.start:p.end], n.capitals):
+		return t.stands(said, n.dotted) || t.expands(p, n.folded)
+	}
+	return strings.Contains(t.initials(p), n.capitals) || t.expands(p, n.folded)
+}
+
+// introduces reports whether the text has initials in brackets behind a name, or the name in
+// brackets behind them.
+func (t *indexed) introduces(folded, initials string) bool {
+	return strings.Contains(t.folded, folded+" ("+initials) || strings.Contains(t.folded, initials+" ("+folded)
+}
+
+// expands reports whether a passage has words that begin with the letters of a name and
+// behind which, in brackets, the text has the name itself, as in "language models (LM)".
+func (t *indexed) expands(p passage, folded string) bool {
+	letters := strings.ReplaceAll(folded, ".", "")
+	for from := p.start; ; {
+		i := strings.Index(t.folded[from:], " ("+folded)
+		if i < 0 || from+i > p.end {
+			return false
+		}
+		from += i
+		last := sort.Search(len(t.words), func(i int) bool { return int(t.words[i].end) >= from })
+		rest := letters
+		for last >= p.words.start && rest != "" {
+			word := t.written(&t.words[last])
+			first, _ := utf8.DecodeRuneInString(word)
+			if end, n := utf8.DecodeLastRuneInString(rest); first == end {
+				rest = rest[:len(rest)-n]
+			} else if !function(word) {
+				break
+			}
+			last--
+		}
+		if rest == "" {
+			return true
+		}
+		from++
+	}
+}
+
+// initials are the capitals that words of a passage begin with, and a space for other words
+// that mean something.
+func (t *indexed) initials(p passage) string {
+	var b strings.Builder
+	for _, w := range t.in(p) {
+		first, _ := utf8.DecodeRuneInString(t.text[t.from[w.start]:])
+		if unicode.IsUpper(first) {
+			b.WriteRune(first)
+		} else if !function(t.written(&w)) {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// wellKnown reports whether a folded text has the name that two letters stand for without
+// being told.
+func wellKnown(text, initials string) bool {
+	switch initials {
+	case "UN":
+		return strings.Contains(text, "united nations")
+	case "EU":
+		return strings.Contains(text, "european union")
+	case "UK":
+		return strings.Contains(text, "united kingdom")
+	case "US":
+		return strings.Contains(text, "united states")
+	}
+	return false
+}
