@@ -86,13 +86,10 @@ func (p *presence) announce(ctx context.Context) {
 }
 
 // leave says that this worker has stopped.
-func (p *presence) leave() {
-	if !p.js.Conn().IsConnected() {
-		return
-	}
+func (p *presence) leave(ctx context.Context) {
 	state := p.state()
 	state.State = "stopped"
-	_ = p.say(context.Background(), state) // it is forgotten soon in any case
+	_ = p.say(ctx, state) // it is forgotten soon in any case
 }
 
 func (p *presence) say(ctx context.Context, state wire.WorkerState) error {

@@ -22,9 +22,17 @@ import (
 // work, and must not take slots from the slow one.
 const documentSlots = 2
 
-// stopGrace is how long a stopping worker waits for handlers that were told to
-// stop to put their messages back.
-const stopGrace = 10 * time.Second
+// After the drain timeout a worker has to be gone soon, whether NATS answers or not:
+// whoever runs it kills it some time later.
+const (
+	// stopGrace is how long a stopping worker waits for handlers that were told to
+	// stop to put their messages back, and to store what was paid for.
+	stopGrace = 3 * time.Second
+	// cutOffGrace is the same without a connection: it may be back in a moment.
+	cutOffGrace = 1500 * time.Millisecond
+	// farewell is for what is still to be said when nothing is in hand any more.
+	farewell = time.Second
+)
 
 // Worker pulls, extracts and settles. Its methods are safe for concurrent use.
 type Worker struct {
@@ -107,7 +115,8 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 
 // Run creates what is missing on the server and works until ctx ends. Then it
 // pulls nothing more, lets what is in hand finish within the drain timeout,
-// puts back the rest at once, and returns nil. While it runs nothing ends it: a
+// puts back the rest at once, and returns nil, at most 5 seconds after the drain
+// timeout, also if the server does not answer. While it runs nothing ends it: a
 // server that is gone, or streams and consumers that were deleted, are waited
 // for and healed. An error means that it could not start, such as a
 // [*wire.MismatchError].
@@ -159,7 +168,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.draining.Store(true)
 	defer w.draining.Store(false)
 	w.drain(&loops, giveUp)
-	w.presence.leave()
+	w.takeLeave(context.WithoutCancel(ctx))
 	return nil
 }
 
@@ -189,7 +198,11 @@ func (w *Worker) drain(loops *sync.WaitGroup, giveUp context.CancelCauseFunc) {
 	case <-timeout.C:
 		w.log.Warn("drain timeout is over, giving back what is in hand", "in_hand", w.inHand())
 		giveUp(errStopping)
-		grace := time.NewTimer(stopGrace)
+		wait := stopGrace
+		if !w.js.Conn().IsConnected() {
+			wait = cutOffGrace
+		}
+		grace := time.NewTimer(wait)
 		defer grace.Stop()
 		select {
 		case <-done:
@@ -197,12 +210,24 @@ func (w *Worker) drain(loops *sync.WaitGroup, giveUp context.CancelCauseFunc) {
 			w.log.Error("some handlers do not stop; their messages will be delivered again", "in_hand", w.inHand())
 		}
 	}
-	flush, cancel := context.WithTimeout(context.Background(), opTimeout)
-	defer cancel()
-	if err := w.js.Conn().FlushWithContext(flush); err != nil {
-		w.log.Warn("could not flush the last settlements", "error", err.Error())
+}
+
+// takeLeave sees that the last settlements are with the server, and says that this
+// worker has stopped. Nothing depends on either: what was not settled is delivered
+// again.
+func (w *Worker) takeLeave(ctx context.Context) {
+	defer w.log.Info("stopped")
+	if !w.js.Conn().IsConnected() {
+		w.log.Warn("not connected: what was not settled will be delivered again")
+		return
 	}
-	w.log.Info("stopped")
+	ctx, cancel := context.WithTimeout(ctx, farewell)
+	defer cancel()
+	if err := w.js.Conn().FlushWithContext(ctx); err != nil {
+		w.log.Warn("could not flush the last settlements", "error", err.Error())
+		return
+	}
+	w.presence.leave(ctx)
 }
 
 // Recheck asks the gate again about all tenants that it has refused. Call it when

@@ -30,7 +30,7 @@ import (
 const scope = "github.com/weirkeeper/weirkeeper"
 
 // stopTimeout bounds the last export.
-const stopTimeout = 3 * time.Second
+const stopTimeout = 2 * time.Second
 
 // Config says what to measure for whom.
 type Config struct {
