@@ -45,7 +45,7 @@ func (c *checkCommand) Run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer closeProvider()
-	up := &checkup{flags: c, names: names, provider: provider, logger: c.Logger(streams.Err), probe: wire.NewProbe()}
+	up := &checkup{flags: c, names: names, provider: provider, logger: c.Logger(streams.Err), probe: wire.NewProbe(), pace: pace{time.Now, sleep}}
 	defer up.close()
 	out := streams.Out
 	if c.JSON {

@@ -19,11 +19,26 @@ import (
 // The circuit that is proved.
 const (
 	proofFailures = 3
-	proofRecovery = time.Second
 	// proofPatience is how much longer than the recovery timeout it may take
 	// until a probe is let through.
 	proofPatience = 5 * time.Second
 )
+
+// proofRecoveries are the recovery timeouts with which the circuit is proved, one
+// after another: who comes to the next call only when the circuit has recovered
+// already has proved nothing, and tries with more time.
+func proofRecoveries() []time.Duration {
+	return []time.Duration{time.Second, 5 * time.Second, 25 * time.Second}
+}
+
+// errTooBusy is a proof that came to no end in time.
+var errTooBusy = errors.New("this machine, or the NATS server, is too busy to tell: a call that the open circuit should have refused was made only when the circuit had recovered; try again")
+
+// pace is how a check tells the time, and waits.
+type pace struct {
+	now   func() time.Time
+	sleep func(context.Context, time.Duration) error
+}
 
 func (u *checkup) checkBreaker(ctx context.Context) (string, error) {
 	return u.prove(ctx, u.circuitWorks, u.names.CircuitBucket())
@@ -33,6 +48,18 @@ func (u *checkup) checkBreaker(ctx context.Context) (string, error) {
 // circuit opens, looks whether another worker is refused too, and whether its
 // call to a server that answers closes the circuit once it is due.
 func (u *checkup) circuitWorks(ctx context.Context, p proof) (string, error) {
+	for _, recovery := range proofRecoveries() {
+		detail, err := u.circuitRecovers(ctx, p, recovery)
+		if !errors.Is(err, errTooBusy) {
+			return detail, err
+		}
+	}
+	return "", errTooBusy
+}
+
+// circuitRecovers does that with one recovery timeout. The error is errTooBusy if
+// that was over before the circuit could be looked at.
+func (u *checkup) circuitRecovers(ctx context.Context, p proof, recovery time.Duration) (string, error) {
 	alive, err := listen(http.StatusOK, `{"choices":[{"message":{"content":"{\"entities\":[],\"relationships\":[]}"},"finish_reason":"stop"}]}`)
 	if err != nil {
 		return "", err
@@ -42,7 +69,7 @@ func (u *checkup) circuitWorks(ctx context.Context, p proof) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	circuit := circuitFlags{Circuit: u.probe, FailureThreshold: proofFailures, RecoveryTimeout: proofRecovery, HalfOpenMaxCalls: 1}
+	circuit := circuitFlags{Circuit: u.probe, FailureThreshold: proofFailures, RecoveryTimeout: recovery, HalfOpenMaxCalls: 1}
 	once := resilience.RetryPolicy{Multiplier: 1}
 	dead, err := u.guarded(deadURL, p.one, circuit, once)
 	if err != nil {
@@ -55,7 +82,22 @@ func (u *checkup) circuitWorks(ctx context.Context, p proof) (string, error) {
 	}
 	defer healthy.close()
 
+	// Neither failures nor an open circuit last longer than the recovery timeout.
+	// Between two looks at the clock of the store there is some slack.
+	begun := u.pace.now()
+	inTime := func(err error) error {
+		if u.pace.now().Sub(begun) < recovery*3/4 {
+			return err
+		}
+		if kept := dead.breaker.Forget(ctx); kept != nil {
+			return fmt.Errorf("%w; %w", err, kept) // nothing to try again on
+		}
+		return errTooBusy
+	}
 	if err := dead.fail(ctx, proofFailures); err != nil {
+		if err = inTime(err); errors.Is(err, errTooBusy) {
+			return "", err
+		}
 		// A call says nothing of a circuit that could not be written; this does.
 		if stored := dead.breaker.Force(ctx, "worker check"); errors.Is(stored, kvcache.ErrUnavailable) {
 			err = stored
@@ -64,12 +106,12 @@ func (u *checkup) circuitWorks(ctx context.Context, p proof) (string, error) {
 	}
 	open, err := healthy.refused(ctx)
 	if err != nil {
-		return "", fmt.Errorf("another worker does not see the open circuit: %w", err)
+		return "", inTime(fmt.Errorf("another worker does not see the open circuit: %w", err))
 	}
 	if n := alive.requests.Load(); n > 0 {
 		return "", fmt.Errorf("%d calls passed an open circuit", n)
 	}
-	took, err := healthy.recovers(ctx, open.RetryAfter)
+	took, err := healthy.recovers(ctx, u.pace, open.RetryAfter, recovery+proofPatience)
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +129,7 @@ func (u *checkup) checkPermanent(ctx context.Context) (string, error) {
 	defer server.close()
 	cache := kvcache.NewMemory()
 	defer func() { _ = cache.Close() }()
-	circuit := circuitFlags{Circuit: u.probe, FailureThreshold: 1, RecoveryTimeout: proofRecovery, HalfOpenMaxCalls: 1}
+	circuit := circuitFlags{Circuit: u.probe, FailureThreshold: 1, RecoveryTimeout: time.Minute, HalfOpenMaxCalls: 1}
 	caller, err := u.guarded(server.url, cache, circuit, u.flags.policy())
 	if err != nil {
 		return "", err
@@ -126,7 +168,9 @@ type caller struct {
 }
 
 func (u *checkup) guarded(url string, cache kvcache.KeyValue, circuit circuitFlags, retry resilience.RetryPolicy) (*caller, error) {
-	breaker, err := newBreaker(circuit, cache, u.logger, nil)
+	config := breakerConfig(circuit, cache, u.logger, nil)
+	config.Clock = u.pace.now
+	breaker, err := resilience.NewBreaker(config)
 	if err != nil {
 		return nil, err
 	}
@@ -174,17 +218,18 @@ func (c *caller) refused(ctx context.Context) (*resilience.CircuitOpen, error) {
 }
 
 // recovers waits until a probe is let through, which must close the circuit, and
-// returns how long that took.
-func (c *caller) recovers(ctx context.Context, wait time.Duration) (time.Duration, error) {
-	begun := time.Now()
+// returns how long that took. A call is refused for no longer than most.
+func (c *caller) recovers(ctx context.Context, pace pace, wait, most time.Duration) (time.Duration, error) {
+	begun := pace.now()
 	for {
-		if err := sleep(ctx, wait); err != nil {
+		if err := pace.sleep(ctx, wait); err != nil {
 			return 0, err
 		}
+		asked := pace.now() // before the call: however long that takes, it was not refused late
 		err := c.call(ctx)
 		open, refused := errors.AsType[*resilience.CircuitOpen](err)
-		switch took := time.Since(begun); {
-		case refused && took < proofRecovery+proofPatience:
+		switch took := pace.now().Sub(begun); {
+		case refused && asked.Sub(begun) < most:
 			wait = open.RetryAfter
 		case err != nil:
 			return 0, fmt.Errorf("no recovery within %s: %w", took.Round(time.Millisecond), err)

@@ -28,6 +28,7 @@ type checkup struct {
 	provider extraction.Provider
 	logger   *slog.Logger
 	probe    string // begins every name that the checks use
+	pace     pace
 
 	conn *nats.Conn // from the check nats on
 	js   jetstream.JetStream

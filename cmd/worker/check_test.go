@@ -5,7 +5,9 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -15,7 +17,7 @@ import (
 )
 
 func proving() *checkup {
-	return &checkup{flags: &checkCommand{}, logger: slog.New(slog.DiscardHandler), probe: wire.NewProbe()}
+	return &checkup{flags: &checkCommand{}, logger: slog.New(slog.DiscardHandler), probe: wire.NewProbe(), pace: pace{time.Now, sleep}}
 }
 
 // mixed takes all tenants for one.
@@ -88,4 +90,78 @@ func TestServersOldEnoughToLackBatchesAreKnown(t *testing.T) {
 	for version, want := range map[string]bool{"2.12.0": true, "2.15.3": true, "3.0.0": true, "v2.12.1-beta": true, "odd": true, "2.11.9": false, "2.9.1": false, "1.99.0": false} {
 		require.Equal(t, want, recent(version), version)
 	}
+}
+
+// stalls is a clock that the process and the store share. Looking at it for the nth
+// time is followed by a stop.
+type stalls struct {
+	mu    sync.Mutex
+	now   time.Time
+	looks int
+	stop  func(look int) time.Duration
+}
+
+func (s *stalls) time() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+func (s *stalls) look() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now
+	s.looks++
+	s.now = now.Add(s.stop(s.looks))
+	return now
+}
+
+func (s *stalls) sleep(_ context.Context, d time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = s.now.Add(d)
+	return nil
+}
+
+// stalled is a store that a process comes to only after a stop, the nth time it asks.
+type stalled struct {
+	*kvcache.Memory
+	stalls *stalls
+}
+
+func (s stalled) Load(ctx context.Context, entries []kvcache.Entry) error {
+	s.stalls.look()
+	return s.Memory.Load(ctx, entries)
+}
+
+// A process that is stopped in the middle of the proof comes to the next call only
+// when the circuit has recovered. That is no fault of the circuit.
+//
+// R32 of docs/clauses.md.
+func TestR32ABusyMachineIsNoBrokenCircuit(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	prove := func(stop func(look int) time.Duration) (looks int, err error) {
+		clock := &stalls{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), stop: stop}
+		cache := kvcache.NewMemory(kvcache.WithClock(clock.time))
+		defer func() { require.NoError(t, cache.Close()) }()
+		u := proving()
+		u.pace = pace{clock.look, clock.sleep}
+		store := stalled{cache, clock}
+		_, err = u.circuitWorks(t.Context(), proof{one: store, two: store})
+		return clock.looks, err
+	}
+	looks, err := prove(func(int) time.Duration { return 0 })
+	require.NoError(t, err)
+	require.Greater(t, looks, proofFailures)
+	for at := 1; at <= looks; at++ {
+		_, err := prove(func(look int) time.Duration {
+			if look == at {
+				return 1300 * time.Millisecond
+			}
+			return 0
+		})
+		require.NoError(t, err, "stopped after look %d at the store or the clock", at)
+	}
+	_, err = prove(func(int) time.Duration { return time.Minute })
+	require.ErrorIs(t, err, errTooBusy)
 }

@@ -34,7 +34,7 @@ type engine struct {
 // retry, pipeline and consumer are put together. changed hears of every transition of the
 // circuit that this process makes, watch of everything; it may be nil. Errors are mistakes in the flags.
 func newEngine(js jetstream.JetStream, names wire.Names, shared stores, provider extraction.Provider, flags engineFlags, config consumer.Config, changed func(resilience.Change), watch *work.Observer) (*engine, error) {
-	breaker, err := newBreaker(flags.circuitFlags, shared.circuit, config.Logger, changed)
+	breaker, err := resilience.NewBreaker(breakerConfig(flags.circuitFlags, shared.circuit, config.Logger, changed))
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
@@ -115,12 +115,12 @@ func (e *engine) close() {
 // Calls that take longer than this times the slots of the worker always read.
 const circuitStaleness = 20 * time.Millisecond
 
-func newBreaker(flags circuitFlags, cache kvcache.KeyValue, logger *slog.Logger, changed func(resilience.Change)) (*resilience.Breaker, error) {
+func breakerConfig(flags circuitFlags, cache kvcache.KeyValue, logger *slog.Logger, changed func(resilience.Change)) resilience.BreakerConfig {
 	config := resilience.DefaultBreakerConfig()
 	config.Cache, config.Name = cache, flags.Circuit
 	config.FailureThreshold, config.RecoveryTimeout, config.HalfOpenMaxCalls = flags.FailureThreshold, flags.RecoveryTimeout, flags.HalfOpenMaxCalls
 	config.Logger, config.OnChange, config.MaxStaleness = logger, changed, circuitStaleness
-	return resilience.NewBreaker(config)
+	return config
 }
 
 // logChange is what most want to know of a transition.
