@@ -3,12 +3,12 @@ package openai
 import "github.com/weirkeeper/weirkeeper/extraction"
 
 // FewestTokens is what no tokenizer does with less than.
-var FewestTokens = fewestTokens
+func FewestTokens(s string) int64 { return measure(s).fewest() }
 
 // Meter judges how a server counts.
 type Meter struct{ m *meter }
 
-func NewMeter() Meter { return Meter{newMeter()} }
+func NewMeter() Meter { return Meter{&meter{}} }
 
 func (m Meter) Cuts(req extraction.Request, promptTokens int64) bool {
 	return m.m.cuts(req, promptTokens)

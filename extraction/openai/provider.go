@@ -21,7 +21,7 @@ type Provider struct {
 	own       *http.Transport // transport, unless the caller brought its own
 	keys      *keyring
 	learnt    memory
-	meter     *meter
+	meter     meter
 	lastHead  atomic.Pointer[head]
 }
 
@@ -34,7 +34,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{config: c, keys: newKeyring(c), meter: newMeter()}
+	p := &Provider{config: c, keys: newKeyring(c)}
 	if p.transport = c.Transport; p.transport == nil {
 		p.own = newTransport(c)
 		p.transport = p.own

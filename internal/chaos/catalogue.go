@@ -76,6 +76,7 @@ func lasting(answers string) map[string]string {
 	ends := map[string]string{
 		"ok": "", "slow": "", "drip": "", "fence": "", "think": "", "think_unopened": "", "nothing_found": "", "array_content": "",
 		"no_finish": "", "null_finish": "", "odd_finish": "", "no_usage": "", "negative_usage": "", "absurd_usage": "", "wrong_type_usage": "",
+		"truncated_prompt":  "", // eight tokens are no size of a context, and so no sign
 		"invented_entities": "", "bad_rows": "", "half_pair": "", "lost_character": "", "byte_order_mark": "",
 
 		"prose": "malformed", "list": "malformed", "empty_object": "malformed", "no_relationships": "malformed", "truncated_json": "malformed",
@@ -87,8 +88,7 @@ func lasting(answers string) map[string]string {
 		"moderated": "refused", "safety": "refused", "recitation": "refused", "prohibited": "refused",
 		"length": "truncated", "length_empty": "truncated", "length_whole": "truncated", "max_tokens": "truncated",
 		"context_openai": "context_too_long", "context_vllm": "context_too_long", "context_llamacpp": "context_too_long",
-		"truncated_prompt": "context_too_long",
-		"no_model":         "invalid_request", "bad_request": "invalid_request", "unprocessable": "invalid_request", "too_large": "invalid_request",
+		"no_model": "invalid_request", "bad_request": "invalid_request", "unprocessable": "invalid_request", "too_large": "invalid_request",
 		"teapot": "invalid_request",
 
 		"server_error": "attempts_exhausted", "bad_gateway": "attempts_exhausted", "overloaded": "attempts_exhausted", "overloaded_529": "attempts_exhausted", "ok_detail": "attempts_exhausted",
