@@ -46,6 +46,7 @@ type Schema struct {
 type Completion struct {
 	Content      string // as received; the pipeline parses it
 	FinishReason string // "stop" when the model ended by itself
+	Model        string // the one that has answered, as its server calls it; "" if it does not say
 	OutputMode   string // how the answer was asked for: json_schema, json_object, text
 	Usage        Usage
 }

@@ -81,7 +81,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return cli.Usage(err)
 	}
 	instance := cli.Instance("worker")
-	measured, watch, err := c.telemetryFlags.start(ctx, names, instance, c.Listen == nil || *c.Listen != "", logger)
+	measured, watch, err := c.telemetryFlags.start(ctx, names, c.Circuit, instance, c.Listen == nil || *c.Listen != "", logger)
 	if err != nil {
 		return err
 	}

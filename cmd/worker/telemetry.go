@@ -31,7 +31,7 @@ func (f telemetryFlags) check(listen *string) error {
 }
 
 // start measures for a worker. watch is nil if nobody would hear of it.
-func (f telemetryFlags) start(ctx context.Context, names wire.Names, instance string, served bool, logger *slog.Logger) (t *telemetry.Telemetry, watch *work.Observer, err error) {
+func (f telemetryFlags) start(ctx context.Context, names wire.Names, circuit, instance string, served bool, logger *slog.Logger) (t *telemetry.Telemetry, watch *work.Observer, err error) {
 	t, err = telemetry.Start(ctx, telemetry.Config{
 		Service: "weirkeeper-worker", Instance: instance, Build: telemetry.Build(cli.ReadBuild()), Endpoint: f.OTLPEndpoint,
 		Metrics: true, Traces: true, Prometheus: served, Logger: logger,
@@ -42,7 +42,7 @@ func (f telemetryFlags) start(ctx context.Context, names wire.Names, instance st
 	if !t.Measures() && !t.Traces() {
 		return t, nil, nil
 	}
-	if watch, err = work.New(t, names, f.MetricsTenants); err != nil {
+	if watch, err = work.New(t, names, circuit, f.MetricsTenants); err != nil {
 		t.Stop()
 		return nil, nil, err
 	}

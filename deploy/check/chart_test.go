@@ -152,6 +152,28 @@ func TestChartStopsAndProbesAsWorkersWant(t *testing.T) {
 	require.Equal(t, d.Spec.Selector.MatchLabels, d.Spec.Template.Labels, "else the pods are nobody's")
 }
 
+// A worker reaches the collector that it was given, and nothing else is opened for it.
+func TestNetworkPolicyLetsTelemetryOut(t *testing.T) {
+	for endpoint, port := range map[string]int{"http://collector:4318": 4318, "https://otlp.example/v1": 443, "http://otlp.example": 80, "http://[fd00::1]:4317": 4317, "": 0} {
+		want := []int{4222, 8000}
+		settings := ""
+		if port > 0 {
+			want = append(want, port)
+			settings = "otlp-endpoint: '" + endpoint + "'"
+		}
+		rendered, err := render(t, "settings: {"+settings+"}\nnetworkPolicy: {enabled: true, modelPorts: [8000], collectorPorts: [4319]}")
+		require.NoError(t, err)
+		known, _ := objects(t, rendered)
+		i := slices.IndexFunc(known, func(o any) bool { _, ok := o.(*networkingv1.NetworkPolicy); return ok })
+		require.GreaterOrEqual(t, i, 0)
+		var got []int
+		for _, p := range known[i].(*networkingv1.NetworkPolicy).Spec.Egress[1].Ports {
+			got = append(got, p.Port.IntValue())
+		}
+		require.Equal(t, append(want, 4319), got, endpoint)
+	}
+}
+
 func TestChartRefusesWrongValues(t *testing.T) {
 	for _, values := range []string{
 		"replicas: 3", "replicaCount: many", "image: {pullPolicy: Sometimes}", "drainTimeoutSeconds: 0",

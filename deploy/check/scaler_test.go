@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,30 +38,37 @@ func TestScalerCountsWhatWorkersWouldHelp(t *testing.T) {
 	}
 	text, threshold := query(t, "keda: {enabled: true}")
 	require.Equal(t, "6.4", threshold, "0.8 of 8 slots")
-	type fleet struct{ inHand, ready, waiting, closed, want int }
+	type pod struct{ inHand, ready, waiting, closed int }
+	type fleet struct {
+		a, b pod
+		want int
+	}
+	both := func(p pod, want int) fleet { return fleet{p, p, want} }
 	var tests []any
 	for name, f := range map[string]fleet{
-		"a million chunks wait for their windows": {1, 0, 500, 1, 2},
-		"all slots are taken, one tenant waits":   {8, 1, 0, 1, 16 + 1},
-		"all slots are taken, thousands wait":     {8, 5000, 0, 1, 16 + 16},
-		"the circuit is open":                     {0, 7, 7, 0, 0},
-		"nothing to do":                           {0, 0, 0, 1, 0},
+		"a million chunks wait for their windows": both(pod{1, 0, 500, 1}, 2),
+		"all slots are taken, one tenant waits":   both(pod{8, 1, 0, 1}, 16+1),
+		"all slots are taken, thousands wait":     both(pod{8, 5000, 0, 1}, 16+16),
+		"the circuit is open":                     both(pod{0, 7, 7, 0}, 0),
+		"nothing to do":                           both(pod{0, 0, 0, 1}, 0),
+		"one circuit is open, the other has less": {pod{8, 2, 0, 1}, pod{0, 7, 0, 0}, 8 + 2},
+		"one circuit is open, all work is there":  {pod{0, 0, 0, 1}, pod{0, 7, 0, 0}, 0},
 	} {
 		var input []any
-		add := func(series, labels string, value int) {
-			for _, pod := range []string{"a", "b"} {
+		add := func(series, labels string, a, b int) {
+			for pod, value := range map[string]int{"a": a, "b": b} {
 				input = append(input, map[string]string{
-					"series": fmt.Sprintf(`%s{namespace="weirkeeper",pod="weirkeeper-%s"%s}`, series, pod, labels), "values": fmt.Sprintf("%dx20", value),
+					"series": fmt.Sprintf(`%s{namespace="weirkeeper",pod="weirkeeper-%s"%s}`, series, pod, strings.ReplaceAll(labels, "POD", pod)), "values": fmt.Sprintf("%dx20", value),
 				})
 			}
 			// Another release is another fleet.
 			input = append(input, map[string]string{"series": series + `{namespace="other",pod="weirkeeper-c"` + labels + `}`, "values": "99x20"})
 		}
-		add("weirkeeper_chunks_in_hand", "", f.inHand)
-		add("weirkeeper_concurrency", "", 8)
-		add("weirkeeper_tenants_ready", "", f.ready)
-		add("weirkeeper_tenants_waiting", "", f.waiting)
-		add("weirkeeper_circuit_state", `,state="closed"`, f.closed)
+		add("weirkeeper_chunks_in_hand", "", f.a.inHand, f.b.inHand)
+		add("weirkeeper_concurrency", "", 8, 8)
+		add("weirkeeper_tenants_ready", "", f.a.ready, f.b.ready)
+		add("weirkeeper_tenants_waiting", "", f.a.waiting, f.b.waiting)
+		add("weirkeeper_circuit_state", `,circuit="of-POD",state="closed"`, f.a.closed, f.b.closed)
 		tests = append(tests, map[string]any{
 			"name": name, "interval": "30s", "input_series": input,
 			"promql_expr_test": []any{map[string]any{

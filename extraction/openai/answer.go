@@ -16,6 +16,7 @@ import (
 // one in one field cannot cost the others.
 type envelope struct {
 	Object  any      `json:"object"`
+	Model   any      `json:"model"`
 	Error   any      `json:"error"`
 	Choices []choice `json:"choices"`
 	Usage   *usage   `json:"usage"`
@@ -70,6 +71,7 @@ type reply struct {
 	finish   string
 	called   bool // a tool
 	reasoned bool
+	model    string // which one has answered, as the server says
 	usage    extraction.Usage
 	cached   int64 // tokens of the prompt
 }
@@ -151,7 +153,7 @@ func readReply(body []byte) reply {
 	content, ok := contentText(m.Content)
 	return reply{
 		fault: c.errorOfChoice(), content: content, odd: !ok, refusal: text(m.Refusal), finish: text(c.FinishReason),
-		called: m.called(), reasoned: m.reasoned(), usage: e.Usage.read(), cached: e.Usage.cached(),
+		called: m.called(), reasoned: m.reasoned(), model: text(e.Model), usage: e.Usage.read(), cached: e.Usage.cached(),
 	}
 }
 
@@ -197,7 +199,7 @@ func (p *Provider) judge(r *reply, req extraction.Request) (extraction.Completio
 	if p.meter.cuts(req, r.usage.PromptTokens+r.cached) {
 		return failed(extraction.KindContextTooLong, "the server read only a part of the prompt: its context is too small")
 	}
-	return extraction.Completion{Content: r.content, FinishReason: r.finish, Usage: r.usage}, nil
+	return extraction.Completion{Content: r.content, FinishReason: r.finish, Model: p.keys.redactor().detail(r.model, req.Text), Usage: r.usage}, nil
 }
 
 // contentText is a message's content, decoded: a text, or the texts of its parts.

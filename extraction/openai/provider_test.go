@@ -23,6 +23,7 @@ func TestBringsBackWhatTheModelWrote(t *testing.T) {
 	require.Equal(t, modelserver.Answer(sentence).JSON(), completion.Content)
 	require.Equal(t, "stop", completion.FinishReason)
 	require.Equal(t, "json_schema", completion.OutputMode)
+	require.Equal(t, p.sent()["model"], completion.Model, "as the server says")
 	require.Positive(t, completion.Usage.PromptTokens)
 	require.Positive(t, completion.Usage.CompletionTokens)
 }

@@ -79,6 +79,9 @@ func (a *assembly) add(next event) {
 	if e.Usage != nil { // only the last count is of the whole answer
 		a.reply.usage, a.reply.cached = e.Usage.read(), e.Usage.cached()
 	}
+	if model := text(e.Model); model != "" {
+		a.reply.model = model
+	}
 	a.choices = a.choices || e.Choices != nil
 	for i := range e.Choices {
 		c := &e.Choices[i]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
@@ -47,6 +48,16 @@ func (s span) attribute(name string) string {
 		}
 	}
 	return ""
+}
+
+// number is an attribute that is sent as a whole number, or -1.
+func (s span) number(name string) int64 {
+	for _, a := range s.Attributes {
+		if n, ok := a.Value.GetValue().(*common.AnyValue_IntValue); ok && a.Key == name {
+			return n.IntValue
+		}
+	}
+	return -1
 }
 
 func newCollector(t *testing.T) *collector {

@@ -55,8 +55,8 @@ func TestAWorkerTellsHowItIs(t *testing.T) {
 	require.JSONEq(t, `{"ok":true,"reasons":[]}`, body)
 
 	_, metrics := get(address, "/metrics")
-	require.Contains(t, metrics, `weirkeeper_deliveries_total{outcome="extracted"} 1`)
-	require.Contains(t, metrics, `weirkeeper_circuit_state{state="closed"} 1`)
+	require.Contains(t, metrics, `weirkeeper_deliveries_total{outcome="extracted",queue="chunks"} 1`)
+	require.Contains(t, metrics, `weirkeeper_circuit_state{circuit="default",state="closed"} 1`)
 	require.Contains(t, metrics, "weirkeeper_chunks_in_hand 0")
 
 	_, body = get(address, "/snapshot")

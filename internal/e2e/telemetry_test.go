@@ -3,7 +3,9 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -113,6 +115,10 @@ func TestATraceShowsEveryStageOfAChunk(t *testing.T) {
 	failed := named(spans, trace, "chat test-model")[0]
 	require.Equal(t, "unavailable", failed.attribute("error.type"))
 	require.Equal(t, "unavailable (status 502)", failed.Status.Message)
+	answered := named(spans, trace, "chat test-model")[2]
+	require.Equal(t, "test-model", answered.attribute("gen_ai.response.model"))
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(model.URL(), "http://"))
+	require.Equal(t, port, strconv.FormatInt(answered.number("server.port"), 10))
 
 	require.Contains(t, to.metrics, "gen_ai.client.operation.duration")
 	require.Contains(t, to.metrics, "weirkeeper.deliveries")

@@ -37,7 +37,7 @@ func BenchmarkChunk(b *testing.B) {
 			defer measured.Stop()
 			names, err := wire.NewNames("")
 			require.NoError(b, err)
-			watch, err := work.New(measured, names, 0)
+			watch, err := work.New(measured, names, "default", 0)
 			require.NoError(b, err)
 			asked := watch.Calls(watch.Requests(&scripted{errs: []error{nil}, usage: extraction.Usage{PromptTokens: 3, CompletionTokens: 2}}, "http://127.0.0.1:8000/v1"))
 			header := map[string][]string{"traceparent": {mode.header}}

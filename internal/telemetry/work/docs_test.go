@@ -123,7 +123,7 @@ func observer(t *testing.T, maxTenants int) (*telemetry.Telemetry, *work.Observe
 	t.Cleanup(measured.Stop)
 	names, err := wire.NewNames("")
 	require.NoError(t, err)
-	watch, err := work.New(measured, names, maxTenants)
+	watch, err := work.New(measured, names, "gpu-1", maxTenants)
 	require.NoError(t, err)
 	return measured, watch
 }
@@ -171,16 +171,16 @@ func TestTenantsAreALabelWithinACap(t *testing.T) {
 	measured, watch := observer(t, 2)
 	settle(watch)
 	require.Equal(t, []string{
-		`weirkeeper_deliveries_total{outcome="extracted",tenant="a"} 2`,
-		`weirkeeper_deliveries_total{outcome="extracted",tenant="b"} 1`,
-		`weirkeeper_deliveries_total{outcome="extracted",tenant="other"} 2`,
+		`weirkeeper_deliveries_total{outcome="extracted",queue="chunks",tenant="a"} 2`,
+		`weirkeeper_deliveries_total{outcome="extracted",queue="chunks",tenant="b"} 1`,
+		`weirkeeper_deliveries_total{outcome="extracted",queue="chunks",tenant="other"} 2`,
 	}, lines(scrape(t, measured)))
 
 	measured, watch = observer(t, 0)
 	settle(watch)
-	require.Equal(t, []string{`weirkeeper_deliveries_total{outcome="extracted"} 5`}, lines(scrape(t, measured)))
+	require.Equal(t, []string{`weirkeeper_deliveries_total{outcome="extracted",queue="chunks"} 5`}, lines(scrape(t, measured)))
 
 	var wrong *telemetry.SettingError
-	_, err := work.New(measured, wire.Names{}, 1001)
+	_, err := work.New(measured, wire.Names{}, "gpu-1", 1001)
 	require.ErrorAs(t, err, &wrong)
 }

@@ -23,8 +23,9 @@ type Reading struct {
 	FleetPaused bool
 	Pauses      int
 
-	// Circuit and Streams are the fleet's; without an answer of the server they are nil,
-	// and there is no number.
+	// Circuit is that of this worker's model server, which it shares with all workers
+	// with the same name of it. Streams are the fleet's. Without an answer of the server
+	// they are nil, and there is no number.
 	Circuit *resilience.Snapshot
 	Streams map[string]uint64 // messages, by "chunks", "documents" and "dead"
 }
@@ -62,7 +63,7 @@ func (o *Observer) Watch(t *telemetry.Telemetry, build telemetry.Build, read fun
 		workers     = gauge("weirkeeper.workers", "{worker}", "Workers of the fleet, as this one counts them.")
 		differ      = gauge("weirkeeper.settings_differ", "{setting}", "Settings that the fleet shares and with which not all workers were started: the same for the whole fleet. /readyz names them.")
 		streams     = gauge("weirkeeper.stream_messages", "{message}", "Messages in a stream, those in hand included: the same for the whole fleet.")
-		state       = gauge("weirkeeper.circuit_state", "", "1 for the state that the circuit is in.")
+		state       = gauge("weirkeeper.circuit_state", "", "1 for the state that the circuit is in: the same in all workers of this circuit.")
 		failures    = gauge("weirkeeper.circuit_failures", "{call}", "Failed calls that the circuit remembers.")
 		probes      = gauge("weirkeeper.circuit_half_open_calls", "{call}", "Probes under way while the circuit is half open.")
 		circuitWait = gauge("weirkeeper.circuit_retry_after", "s", "How long the circuit stays open.")
@@ -76,10 +77,10 @@ func (o *Observer) Watch(t *telemetry.Telemetry, build telemetry.Build, read fun
 		defer cancel()
 		r := read(ctx)
 		is := func(g metric.Float64Observable, yes bool, labels ...string) {
-			out.ObserveFloat64(g, number(yes), labelled(labels))
+			out.ObserveFloat64(g, number(yes), pairs(labels))
 		}
 		has := func(g metric.Float64Observable, n float64, labels ...string) {
-			out.ObserveFloat64(g, n, labelled(labels))
+			out.ObserveFloat64(g, n, pairs(labels))
 		}
 		out.ObserveFloat64(built, 1, buildLabels)
 		is(ready, r.Ready)
@@ -103,21 +104,21 @@ func (o *Observer) Watch(t *telemetry.Telemetry, build telemetry.Build, read fun
 		}
 		if c := r.Circuit; c != nil {
 			for _, s := range []resilience.State{resilience.Closed, resilience.Open, resilience.HalfOpen} {
-				is(state, c.State == s, stateKey, string(s))
+				is(state, c.State == s, circuitKey, o.circuit, stateKey, string(s))
 			}
-			has(failures, float64(c.Failures))
-			has(probes, float64(c.HalfOpenCalls))
-			has(circuitWait, c.RetryAfter.Seconds())
+			has(failures, float64(c.Failures), circuitKey, o.circuit)
+			has(probes, float64(c.HalfOpenCalls), circuitKey, o.circuit)
+			has(circuitWait, c.RetryAfter.Seconds(), circuitKey, o.circuit)
 		}
 		return nil
 	}, all...)
 	return err
 }
 
-func labelled(pairs []string) metric.ObserveOption {
+func pairs(labels []string) metric.ObserveOption {
 	var attributes []attribute.KeyValue
-	for i := 0; i+1 < len(pairs); i += 2 {
-		attributes = append(attributes, attribute.String(pairs[i], pairs[i+1]))
+	for i := 0; i+1 < len(labels); i += 2 {
+		attributes = append(attributes, attribute.String(labels[i], labels[i+1]))
 	}
 	return metric.WithAttributes(attributes...)
 }
@@ -131,5 +132,5 @@ func number(yes bool) float64 {
 
 // Changed counts a transition of the circuit.
 func (o *Observer) Changed(c resilience.Change) {
-	o.transitions.add(context.Background(), 1, string(c.From), string(c.To))
+	o.transitions.add(context.Background(), 1, o.circuit, string(c.From), string(c.To))
 }

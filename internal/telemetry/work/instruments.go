@@ -31,9 +31,9 @@ func waits() []float64 {
 	return []float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400}
 }
 
-// newInstruments makes them all. tenant is a label of the counters that may have it,
-// "" if tenants are not told apart.
-func newInstruments(meter metric.Meter, tenant string) (*instruments, error) {
+// newInstruments makes them all. circuit is the name of the worker's circuit. tenant is
+// a label of the counters that may have it, "" if tenants are not told apart.
+func newInstruments(meter metric.Meter, circuit, tenant string) (*instruments, error) {
 	var failed error
 	count := func(name, unit, text string, names ...string) counter {
 		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(text))
@@ -46,7 +46,7 @@ func newInstruments(meter metric.Meter, tenant string) (*instruments, error) {
 		return distribution{h, newLabels(names...)}
 	}
 	i := &instruments{
-		deliveries:     count("weirkeeper.deliveries", "{delivery}", "Deliveries settled by this worker, by what they came to.", outcomeKey, tenant),
+		deliveries:     count("weirkeeper.deliveries", "{delivery}", "Deliveries settled by this worker, by what they came to.", outcomeKey, queueKey, tenant),
 		redeliveries:   count("weirkeeper.redeliveries", "{delivery}", "Deliveries of messages that had been delivered before.", queueKey),
 		naks:           count("weirkeeper.naks", "{delivery}", "Deliveries put back to the queue, by why.", outcomeKey, tenant),
 		deadLetters:    count("weirkeeper.dead_letters", "{message}", "Messages set aside, by kind.", kindKey, tenant),
@@ -55,7 +55,7 @@ func newInstruments(meter metric.Meter, tenant string) (*instruments, error) {
 		refused:        count("weirkeeper.calls_refused", "{call}", "Model calls that were refused before the model server was asked, by why.", reasonKey, tenant),
 		retries:        count("weirkeeper.call_retries", "{request}", "Requests to the model after the first one of a call."),
 		tokens:         count("weirkeeper.tokens", "{token}", "Tokens as the model server reported them.", directionKey, tenant),
-		transitions:    count("weirkeeper.circuit_transitions", "{transition}", "Transitions of the circuit that this worker heard of, whoever made them: the same in all workers.", "from", "to"),
+		transitions:    count("weirkeeper.circuit_transitions", "{transition}", "Transitions of the circuit that this worker heard of, whoever made them: the same in all workers of this circuit.", circuitKey, "from", "to"),
 
 		consumed: count("messaging.client.consumed.messages", "{message}", "Messages that were delivered to this worker.", systemKey, operationNameKey, templateKey),
 		sent:     count("messaging.client.sent.messages", "{message}", "Messages that this worker tried to send.", systemKey, operationNameKey, templateKey, errorKey),
@@ -78,12 +78,12 @@ func newInstruments(meter metric.Meter, tenant string) (*instruments, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	i.begin()
+	i.begin(circuit)
 	return i, nil
 }
 
 // begin makes the series exist that an alert may wait for.
-func (i *instruments) begin() {
+func (i *instruments) begin(circuit string) {
 	for _, kind := range []string{
 		wire.KindInvalidMessage, wire.KindAttemptsExhausted, wire.KindDeadline,
 		string(extraction.KindMalformed), string(extraction.KindEmpty), string(extraction.KindTruncated),
@@ -98,7 +98,7 @@ func (i *instruments) begin() {
 		resilience.Closed: {resilience.Open}, resilience.Open: {resilience.HalfOpen, resilience.Closed}, resilience.HalfOpen: {resilience.Open, resilience.Closed},
 	} {
 		for _, to := range next {
-			i.transitions.begin(string(from), string(to))
+			i.transitions.begin(circuit, string(from), string(to))
 		}
 	}
 	i.admitted.begin()

@@ -81,9 +81,20 @@ func (o *Observer) Requests(p extraction.Provider, endpoint string) extraction.P
 	r := requests{Provider: p, observer: o}
 	r.vendor, r.model, _ = strings.Cut(p.Model(), "/")
 	if u, err := url.Parse(endpoint); err == nil {
-		r.host, r.port = u.Hostname(), u.Port()
+		r.host, r.port = u.Hostname(), port(u)
 	}
 	return r
+}
+
+// port is the one that a URL means if it names none, too.
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "" || u.Host == "":
+		return u.Port()
+	case u.Scheme == "http":
+		return "80"
+	}
+	return "443"
 }
 
 type requests struct {
@@ -123,6 +134,9 @@ func (p requests) Extract(ctx context.Context, req extraction.Request) (extracti
 				attribute.Int64("gen_ai.usage.input_tokens", answer.Usage.PromptTokens),
 				attribute.Int64("gen_ai.usage.output_tokens", answer.Usage.CompletionTokens),
 				attribute.String("weirkeeper.output_mode", answer.OutputMode))
+			if answer.Model != "" {
+				span.SetAttributes(attribute.String("gen_ai.response.model", answer.Model))
+			}
 		}
 		end(span, err)
 	}
@@ -149,7 +163,7 @@ func (p requests) attributes(req extraction.Request, n int) []attribute.KeyValue
 		all = append(all, attribute.String(addressKey, p.host))
 	}
 	if p.port != "" {
-		all = append(all, attribute.String(portKey, p.port))
+		all = append(all, labelled(portKey, p.port))
 	}
 	return all
 }

@@ -23,22 +23,23 @@ type Observer struct {
 	tracer  trace.Tracer
 	traces  bool
 	tenants *tenants
+	circuit string
 	names   templates
 	earlier *earlier
 }
 
 var _ consumer.Observer = (*Observer)(nil)
 
-// New returns the observer of a worker in the namespace of names. Metrics tell the
-// first maxTenants tenants apart, or none if that is 0. The error is a
-// [*telemetry.SettingError].
-func New(t *telemetry.Telemetry, names wire.Names, maxTenants int) (*Observer, error) {
+// New returns the observer of a worker in the namespace of names that shares the circuit
+// of this name. Metrics tell the first maxTenants tenants apart, or none if that is 0. The
+// error is a [*telemetry.SettingError].
+func New(t *telemetry.Telemetry, names wire.Names, circuit string, maxTenants int) (*Observer, error) {
 	if maxTenants < 0 || maxTenants > MaxTenants {
 		return nil, &telemetry.SettingError{Setting: "--metrics-tenants", Problem: "must be 0 to 1000"}
 	}
-	o := &Observer{tracer: t.Tracer(), traces: t.Traces(), tenants: newTenants(maxTenants), names: newTemplates(names), earlier: newEarlier()}
+	o := &Observer{tracer: t.Tracer(), traces: t.Traces(), tenants: newTenants(maxTenants), circuit: circuit, names: newTemplates(names), earlier: newEarlier()}
 	var err error
-	o.instruments, err = newInstruments(t.Meter(), o.tenants.name())
+	o.instruments, err = newInstruments(t.Meter(), circuit, o.tenants.name())
 	return o, err
 }
 
@@ -149,7 +150,7 @@ func (o *Observer) Settled(ctx context.Context, s consumer.Settlement) {
 	if s.Attempt {
 		o.failedAttempts.add(ctx, 1, s.Outcome, j.tenant)
 	}
-	o.deliveries.add(ctx, 1, s.Outcome, j.tenant)
+	o.deliveries.add(ctx, 1, s.Outcome, j.message.Queue, j.tenant)
 	o.process.took(ctx, time.Since(j.began), system, process, o.names.of(j.message.Queue), failed)
 	if j.span == nil {
 		return

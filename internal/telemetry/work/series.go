@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 const (
 	outcomeKey   = "outcome"
 	queueKey     = "queue"
+	circuitKey   = "circuit"
 	kindKey      = "kind"
 	reasonKey    = "reason"
 	stageKey     = "stage"
@@ -70,7 +72,7 @@ func (l *labels) of(values [maxLabels]string) options {
 	var attributes []attribute.KeyValue
 	for i, name := range l.names {
 		if values[i] != "" {
-			attributes = append(attributes, attribute.String(name, values[i]))
+			attributes = append(attributes, labelled(name, values[i]))
 		}
 	}
 	set := metric.WithAttributeSet(attribute.NewSet(attributes...))
@@ -79,6 +81,14 @@ func (l *labels) of(values [maxLabels]string) options {
 	defer l.mu.Unlock()
 	l.known[values] = o
 	return o
+}
+
+// labelled is a label as the conventions have it: a port is a number there.
+func labelled(name, value string) attribute.KeyValue {
+	if n, err := strconv.Atoi(value); err == nil && name == portKey {
+		return attribute.Int(name, n)
+	}
+	return attribute.String(name, value)
 }
 
 // counter counts.
