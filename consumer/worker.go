@@ -143,6 +143,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	for _, object := range created {
 		w.log.Info("created", "object", object)
 	}
+	w.caution(ctx)
 	w.log.Info("working", "concurrency", w.cfg.Concurrency, "namespace", w.names.Namespace())
 
 	w.presence.begin(ctx)
@@ -177,6 +178,18 @@ func (w *Worker) cameLate(msg *nats.Msg) {
 	w.log.Info("came after it was waited for, and goes to whoever asks next", "subject", msg.Subject)
 	if token, ok := w.names.ChunkToken(msg.Subject); ok {
 		w.chunks.offer(token)
+	}
+}
+
+// caution warns of streams that lose something. That it cannot look is no reason not
+// to work.
+func (w *Worker) caution(ctx context.Context) {
+	found, err := wire.Cautions(ctx, w.js, w.names)
+	if err != nil {
+		w.log.Debug("cannot look at the limits of the streams", "error", err.Error())
+	}
+	for _, caution := range found {
+		w.log.Warn("a stream is set up to lose something: change that unless you mean it", "problem", caution)
 	}
 }
 

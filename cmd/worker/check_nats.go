@@ -178,7 +178,15 @@ func (u *checkup) checkStreams(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", advise(err, "put that right by hand: Weirkeeper never changes a stream that exists")
 	}
-	return shape(missing), nil
+	if replicas := u.names.Replicas(); len(missing) > 0 && replicas > 1 && u.conn.ConnectedClusterName() == "" && u.js.Options().Domain == "" {
+		return "", advise(fmt.Errorf("%s not there yet, and cannot be made with %d replicas: this server is in no cluster", strings.Join(missing, ", "), replicas),
+			"leave --replicas out, or name a server of a cluster with --nats-url")
+	}
+	cautions, err := wire.Cautions(ctx, u.js, u.names)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(append([]string{shape(missing)}, cautions...), "; careful: "), nil
 }
 
 // checkBuckets opens those that exist, as a worker would.

@@ -58,7 +58,7 @@ func (u *checkup) proofIn(ctx context.Context, bucket string, beside ...string) 
 	}
 	var opened [2]*natskv.Cache
 	for i := range opened {
-		if opened[i], err = natskv.Open(ctx, u.js, bucket); err != nil {
+		if opened[i], err = natskv.Open(ctx, u.js, bucket, natskv.WithReplicas(u.names.Replicas())); err != nil {
 			break
 		}
 	}

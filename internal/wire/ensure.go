@@ -3,8 +3,6 @@ package wire
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +80,7 @@ func ensureStream(ctx context.Context, js jetstream.JetStream, want jetstream.St
 	if err != nil {
 		return false, accessError(js, "stream "+want.Name, "STREAM.INFO."+want.Name, err)
 	}
-	return false, checkStream(want, have)
+	return false, checkStream(want, have, js.Conn().MaxPayload())
 }
 
 func streamConfig(ctx context.Context, js jetstream.JetStream, name string) (jetstream.StreamConfig, error) {
@@ -117,38 +115,6 @@ func createStream(ctx context.Context, js jetstream.JetStream, want jetstream.St
 
 // codeSubjectsOverlap: two streams may not listen to the same subject.
 const codeSubjectsOverlap jetstream.ErrorCode = 10065
-
-// checkStream compares only what the contract depends on.
-func checkStream(want, have jetstream.StreamConfig) error {
-	object := "stream " + want.Name
-	mismatch := func(field string, want, have any) error {
-		return &MismatchError{object, field, fmt.Sprint(want), fmt.Sprint(have)}
-	}
-	for _, subject := range want.Subjects {
-		if !slices.ContainsFunc(have.Subjects, func(s string) bool { return covers(s, subject) }) {
-			return mismatch("subjects", subject, strings.Join(have.Subjects, ", "))
-		}
-	}
-	queue := want.Retention == jetstream.WorkQueuePolicy
-	switch {
-	case have.Retention != want.Retention:
-		return mismatch("retention", want.Retention, have.Retention)
-	case have.Storage != want.Storage:
-		return mismatch("storage", want.Storage, have.Storage)
-	case have.NoAck:
-		return mismatch("no_ack", false, true) // nothing would prove that a message is stored
-	case have.Sealed:
-		return mismatch("sealed", false, true)
-	case have.Mirror != nil:
-		return mismatch("mirror", "none", have.Mirror.Name)
-	case queue && have.Discard == jetstream.DiscardOld && (have.MaxMsgs > 0 || have.MaxBytes > 0 || have.MaxMsgsPerSubject > 0):
-		// A full queue must refuse new messages; it must not lose waiting ones.
-		return mismatch("discard", "DiscardNew with a limit on size", have.Discard)
-	case want.MaxMsgsPerSubject == 1 && have.DiscardNewPerSubject:
-		return mismatch("discard_new_per_subject", false, true) // a newer result could not replace an older one
-	}
-	return nil
-}
 
 // covers reports whether every subject that matches filter matches pattern.
 func covers(pattern, filter string) bool {

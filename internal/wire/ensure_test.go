@@ -85,7 +85,7 @@ func TestEnsureLivesWithWhatItCan(t *testing.T) {
 		c.Duplicates = time.Second
 		c.MaxConsumers = 7
 		c.AllowDirect = false
-		if c.Retention == jetstream.WorkQueuePolicy {
+		if c.Name != n.ResultStream() {
 			c.MaxBytes, c.Discard = 1<<20, jetstream.DiscardNew
 		}
 		if c.Name == n.DeadStream() {
@@ -116,7 +116,10 @@ func TestEnsureRefusesWhatItCannotLiveWith(t *testing.T) {
 		"results never replaced": {"WEIR_RESULTS", func(c *jetstream.StreamConfig) {
 			c.Discard, c.DiscardNewPerSubject = jetstream.DiscardNew, true
 		}, "discard_new_per_subject"},
-		"dead letters by interest": {"WEIR_DEAD", func(c *jetstream.StreamConfig) { c.Retention = jetstream.InterestPolicy }, "retention"},
+		"dead letters pushed out":          {"WEIR_DEAD", func(c *jetstream.StreamConfig) { c.MaxMsgs = 5 }, "discard"},
+		"dead letters of few bytes":        {"WEIR_DEAD", func(c *jetstream.StreamConfig) { c.MaxBytes = 1 << 20 }, "discard"},
+		"dead letters that are not to fit": {"WEIR_DEAD", func(c *jetstream.StreamConfig) { c.MaxMsgSize = 1 << 10 }, "max_msg_size"},
+		"dead letters by interest":         {"WEIR_DEAD", func(c *jetstream.StreamConfig) { c.Retention = jetstream.InterestPolicy }, "retention"},
 		"somebody else's subject": {"OTHER", func(c *jetstream.StreamConfig) {
 			*c = jetstream.StreamConfig{Name: "OTHER", Subjects: []string{"weir.chunks.>"}}
 		}, "subjects"},
@@ -146,6 +149,53 @@ func TestEnsureRefusesWhatItCannotLiveWith(t *testing.T) {
 			require.Equal(t, want.Retention, s.CachedInfo().Config.Retention, "nothing was changed")
 		})
 	}
+}
+
+// Who has to put a stream right wants to do it once.
+func TestEnsureNamesAllThatIsWrongWithAStream(t *testing.T) {
+	js, n := natstest.JetStream(t), names(t, "")
+	_, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: n.DeadStream(), Subjects: []string{"weir.dead.*"}, Storage: jetstream.MemoryStorage, Retention: jetstream.WorkQueuePolicy, MaxMsgs: 10, MaxMsgSize: 1000,
+	})
+	require.NoError(t, err)
+	err = wire.Ensure(t.Context(), js, n)
+	require.EqualError(t, err, "stream WEIR_DEAD: retention is WorkQueue, want Limits; storage is Memory, want File; discard is DiscardOld, want DiscardNew with a limit on size; "+
+		"max_msg_size is 1000, want at least max_payload of the server, 1048576; change that, or use another --namespace")
+	var first *wire.MismatchError
+	require.ErrorAs(t, err, &first)
+	require.Equal(t, "retention", first.Field)
+}
+
+// What loses something in time is told, and left to its owner.
+func TestCautions(t *testing.T) {
+	js, n := natstest.JetStream(t), names(t, "")
+	all, err := wire.Cautions(t.Context(), js, n)
+	require.NoError(t, err)
+	require.Empty(t, all, "of streams that are not there")
+	require.NoError(t, wire.Ensure(t.Context(), js, n))
+	all, err = wire.Cautions(t.Context(), js, n)
+	require.NoError(t, err)
+	require.Empty(t, all, "of streams as they are made")
+
+	for _, c := range n.Streams() {
+		c.MaxAge, c.Duplicates = time.Hour, time.Minute
+		if c.Name == n.ResultStream() {
+			c.MaxMsgs, c.MaxBytes, c.MaxMsgSize = 5, 1<<20, 1000
+		}
+		_, err := js.UpdateStream(t.Context(), c)
+		require.NoError(t, err)
+	}
+	all, err = wire.Cautions(t.Context(), js, n)
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"stream WEIR_CHUNKS: max_age is 1h0m0s: messages that nobody has worked on yet that are older are lost",
+		"stream WEIR_DOCUMENTS: max_age is 1h0m0s: messages that nobody has worked on yet that are older are lost",
+		"stream WEIR_RESULTS: max_age is 1h0m0s: results that are older are lost",
+		"stream WEIR_RESULTS: max_msgs is 5, and it discards old ones: with more results the oldest are lost",
+		"stream WEIR_RESULTS: max_bytes is 1048576, and it discards old ones: with more results the oldest are lost",
+		"stream WEIR_RESULTS: max_msg_size is 1000, and the server takes 1048576: chunks with a larger result are dead-lettered",
+		"stream WEIR_DEAD: max_age is 1h0m0s: dead letters that are older are lost",
+	}, all)
 }
 
 // Whoever may not create streams is told which permission is missing, and soon.

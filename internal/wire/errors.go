@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -39,9 +40,11 @@ func (e *TokenError) Error() string {
 	return fmt.Sprintf("subject token %q: %s", clip(e.Token, 64), e.Reason)
 }
 
-// MismatchError names the first setting of an existing stream, bucket or
+// MismatchError names a setting of an existing stream, bucket or
 // consumer that Weirkeeper cannot live with. It is never changed behind its
-// owner's back: change or remove the object, or use another namespace.
+// owner's back: change or remove the object, or use another namespace. Where several
+// settings of a stream are wrong the error names them all, and [errors.As] finds the
+// first.
 type MismatchError struct {
 	Object string // "stream WEIR_CHUNKS"
 	Field  string // "retention"
@@ -50,7 +53,30 @@ type MismatchError struct {
 }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("%s: %s is %s, want %s; change it, or use another --namespace", e.Object, e.Field, e.Have, e.Want)
+	return fmt.Sprintf("%s: %s; change it, or use another --namespace", e.Object, e.setting())
+}
+
+func (e *MismatchError) setting() string {
+	return fmt.Sprintf("%s is %s, want %s", e.Field, e.Have, e.Want)
+}
+
+// mismatches are several of one object.
+type mismatches []*MismatchError
+
+func (m mismatches) Error() string {
+	settings := make([]string, len(m))
+	for i, e := range m {
+		settings[i] = e.setting()
+	}
+	return fmt.Sprintf("%s: %s; change that, or use another --namespace", m[0].Object, strings.Join(settings, "; "))
+}
+
+func (m mismatches) Unwrap() []error {
+	all := make([]error, len(m))
+	for i, e := range m {
+		all[i] = e
+	}
+	return all
 }
 
 // AccessError says which request to JetStream was not answered, not allowed or

@@ -22,7 +22,7 @@ func Inspect(ctx context.Context, js jetstream.JetStream, n Names) (missing []st
 		if err != nil {
 			return missing, accessError(js, "stream "+want.Name, "STREAM.INFO."+want.Name, err)
 		}
-		if err := checkStream(want, have); err != nil {
+		if err := checkStream(want, have, js.Conn().MaxPayload()); err != nil {
 			return missing, err
 		}
 	}
@@ -40,12 +40,22 @@ func Inspect(ctx context.Context, js jetstream.JetStream, n Names) (missing []st
 
 // BucketExists reports whether there is a KeyValue bucket of that name.
 func BucketExists(ctx context.Context, js jetstream.JetStream, bucket string) (bool, error) {
-	_, err := streamConfig(ctx, js, "KV_"+bucket)
+	return exists(ctx, js, "bucket "+bucket, "KV_"+bucket)
+}
+
+// StreamExists reports whether there is a stream of that name. As with
+// [BucketExists], the error is an [*AccessError].
+func StreamExists(ctx context.Context, js jetstream.JetStream, name string) (bool, error) {
+	return exists(ctx, js, "stream "+name, name)
+}
+
+func exists(ctx context.Context, js jetstream.JetStream, object, stream string) (bool, error) {
+	_, err := streamConfig(ctx, js, stream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return false, nil
 	}
 	if err != nil {
-		return false, accessError(js, "bucket "+bucket, "STREAM.INFO.KV_"+bucket, err)
+		return false, accessError(js, object, "STREAM.INFO."+stream, err)
 	}
 	return true, nil
 }
