@@ -34,14 +34,6 @@ func (t *indexed) quote(s string) (span, bool) {
 	return t.inLetters(f)
 }
 
-// name finds where the text names something, as words of their own.
-func (t *indexed) name(s string) (span, bool) {
-	if at, ok := t.occurrence(t.text, s); ok {
-		return at, true
-	}
-	return t.inFolded(fold(s))
-}
-
 func (t *indexed) inFolded(f string) (span, bool) {
 	if f == "" {
 		return span{}, false

@@ -168,11 +168,14 @@ func (g *grounder) evidence(quote string, speaks func(passage) bool) *Evidence {
 	return g.quoted(at)
 }
 
-// named is where the text has a name, as it is or inflected.
+// named is where the text has a name. One word with a capital is not looked for without.
 func (g *grounder) named(written string, n *name) *Evidence {
-	at, found := g.text.name(written)
+	at, found := g.text.occurrence(g.text.text, written)
+	if !found && !(n.capital && len(n.words) == 1) {
+		at, found = g.text.inFolded(n.folded)
+	}
 	if !found {
-		at, found = g.text.inflected(n)
+		at, found = g.text.spelt(n)
 	}
 	if !found {
 		return nil

@@ -28,6 +28,8 @@ type indexed struct {
 	numbers  []number // of the folded form
 	numbered bool
 
+	capitals int // 1 if it has some, or may have, -1 if it has none, 0 if nobody has asked
+
 	looked int // at occurrences and words so far, see [lookBudget]
 }
 

@@ -22,7 +22,7 @@ func (t *indexed) mentions(p passage, n *name) bool {
 	}
 	said := t.folded[p.start:p.end]
 	for _, part := range n.dense {
-		if sharesHalf(said, part) {
+		if sharesPart(said, part) {
 			return true
 		}
 	}
@@ -41,7 +41,7 @@ func (t *indexed) mentions(p passage, n *name) bool {
 // "Charles" of "Charles Babbage" does not speak of Charles Manson.
 func (t *indexed) hasOwn(p passage, n *name) bool {
 	for at := p.words.start; at < p.words.end; at++ {
-		if i := t.oneOf(at, n.own); i >= 0 && (i == len(n.own)-1 || !t.goesOn(at, n)) && !t.countsOn(at, n) {
+		if i := t.oneOf(at, n.own); i >= 0 && t.asName(at, n, n.own[i]) && (i == len(n.own)-1 || !t.goesOn(at, n)) && !t.countsOn(at, n) {
 			return true
 		}
 	}
@@ -96,8 +96,17 @@ func (t *indexed) isForm(at int, word string) bool {
 	if !mayBeForm(plain, word) {
 		return false
 	}
+	if rest, ok := strings.CutPrefix(word, plain); ok && t.follows(at, rest) {
+		return true
+	}
 	t.looked++
-	return t.looked < lookBudget && isForm(plain, word)
+	return t.looked < lookBudget && isForm(plain, word, w.bare > 0)
+}
+
+// follows reports whether behind a word, one character further, stands a given one: "COVID-19"
+// is "COVID19".
+func (t *indexed) follows(at int, word string) bool {
+	return at+1 < len(t.words) && t.words[at+1].start == t.words[at].end+1 && t.plain(&t.words[at+1]) == word
 }
 
 // oneOf is the first of some words that a word of the text is or looks like a form of, or
@@ -124,16 +133,47 @@ func (t *indexed) hasAll(p passage, words []string) bool {
 	return len(words) > 0
 }
 
-// inflected finds where the text has all words of a name, one behind the other, in
-// whatever form.
-func (t *indexed) inflected(n *name) (span, bool) {
+// asName reports whether a word of the text that is one of a name, or a form of it, is
+// written as a name is: with a capital if the name has some and has one word only, so that "she will"
+// is no Will, or if the word has another form than the name's. Texts without capitals, or in
+// scripts without, tell nothing.
+func (t *indexed) asName(at int, n *name, word string) bool {
+	w := &t.words[at]
+	if plain := t.plain(w); !n.capital || len(n.words) > 1 && (plain == word || isPlural(plain, word)) {
+		return true
+	}
+	first, _ := utf8.DecodeRuneInString(t.text[t.from[w.start]:])
+	return !unicode.IsLower(first) || t.lowerOnly()
+}
+
+// lowerOnly reports whether the text has several sentences and no capital.
+func (t *indexed) lowerOnly() bool {
+	if t.capitals == 0 {
+		t.capitals = 1
+		sentences := 0
+		for i := range t.words {
+			if t.words[i].opens {
+				sentences++
+			}
+		}
+		if sentences > 1 && !strings.ContainsFunc(t.text, unicode.IsUpper) {
+			t.capitals = -1
+		}
+	}
+	return t.capitals < 0
+}
+
+// spelt finds where the text has all words of a name, one behind the other, with other
+// accents or marks between them, or the last in the plural; or in whatever form, if it is of
+// a script where forms of a name look like no other name.
+func (t *indexed) spelt(n *name) (span, bool) {
 	if len(n.own) == 0 || len(n.dense) > 0 {
 		return span{}, false
 	}
 	t.split()
 	for first := 0; first+len(n.words) <= len(t.words); first++ {
 		same := 0
-		for same < len(n.words) && t.isForm(first+same, n.words[same]) && (same == 0 || !t.words[first+same].opens) {
+		for same < len(n.words) && t.isSpelt(first+same, n, same) && (same == 0 || !t.words[first+same].opens) {
 			same++
 		}
 		if same == len(n.words) && !joined(t.folded, int(t.words[first].start)) && !joined(t.folded, int(t.words[first+same-1].end)) {
@@ -143,21 +183,23 @@ func (t *indexed) inflected(n *name) (span, bool) {
 	return span{}, false
 }
 
-// sharesHalf reports whether a text has half of a name that is written without
-// spaces, and two characters at least.
-func sharesHalf(text, name string) bool {
-	half := max(2, (utf8.RuneCountInString(name)+1)/2)
-	end := skipRunes(name, 0, half)
-	if utf8.RuneCountInString(name) < half {
-		return strings.Contains(text, name) // of one character
+func (t *indexed) isSpelt(at int, n *name, i int) bool {
+	w, word := &t.words[at], n.words[i]
+	plain := t.plain(w)
+	return w.spaced && (plain == word || i == len(n.words)-1 && isPlural(plain, word) || !isLatin(word) && t.isForm(at, word)) && t.asName(at, n, word)
+}
+
+// sharesPart reports whether a text has enough of a name that is written without spaces for
+// no other to be meant: its beginning, two thirds of it, and two characters at least. What
+// many names begin with, a country or a city or "university", is not enough. Of three
+// characters it may be the last two, a given name.
+func sharesPart(text, name string) bool {
+	runes := utf8.RuneCountInString(name)
+	if runes <= 2 {
+		return strings.Contains(text, name)
 	}
-	for start := 0; ; {
-		if strings.Contains(text, name[start:end]) {
-			return true
-		}
-		if end == len(name) {
-			return false
-		}
-		start, end = skipRunes(name, start, 1), skipRunes(name, end, 1)
+	if strings.Contains(text, name[:skipRunes(name, 0, (2*runes+2)/3)]) {
+		return true
 	}
+	return runes == 3 && strings.Contains(text, name[skipRunes(name, 0, 1):])
 }

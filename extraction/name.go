@@ -18,6 +18,7 @@ type name struct {
 	dotted    string   // "U.N", also for the name "UN"
 	capitals  string   // itself, if it may be the initials of something
 	plainTail bool     // its last word has no capital, so that it is no person
+	capital   bool     // it begins with a capital, or its last word does
 	numbers   []string // what must stand beside the words, see [numbersOf]
 	numeral   string   // the last Roman numeral, which tells the name from others: "II" for "Henry II"
 }
@@ -55,6 +56,7 @@ func newName(written, folded string) name {
 		word := written[at.start:at.end]
 		first, _ := utf8.DecodeRuneInString(word)
 		n.plainTail = unicode.IsLower(first)
+		n.capital = n.capital || unicode.IsUpper(first)
 		if at.start > 0 && isNumeral(word) {
 			n.numeral = word
 		}
@@ -79,10 +81,11 @@ func newName(written, folded string) name {
 }
 
 // shortened is what a Chinese or Japanese name is shortened to: the first characters of
-// its first two words of two characters, as in 東大 for 東京大学; "" if it is too short.
+// its first two words of two characters, as in 東大 for 東京大学; "" if it is too short
+// or begins with the same.
 func shortened(name string) string {
 	r := []rune(name)
-	if len(r) < 4 || !unicode.Is(unicode.Han, r[0]) || !unicode.Is(unicode.Han, r[2]) {
+	if len(r) < 4 || !unicode.Is(unicode.Han, r[0]) || !unicode.Is(unicode.Han, r[2]) || r[1] == r[2] {
 		return ""
 	}
 	return string([]rune{r[0], r[2]})

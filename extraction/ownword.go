@@ -68,13 +68,19 @@ func withoutForm(folded string) string {
 	return strings.TrimRight(strings.Join(words, " "), ",")
 }
 
-// withoutSuffix is a name in a script without spaces less what kind of thing it is, if
-// two characters are left.
+// withoutSuffix is a name in a script without spaces less its legal form or what a place is,
+// if two characters are left, or the branch of a firm, if three are: 東京電機 is more than
+// Tokyo.
 func withoutSuffix(name string) string {
 	for _, suffix := range []string{
-		"株式会社", "有限公司", "委员会", "委員会", "대학교", "大学", "大學", "公司", "集团", "集團", "银行", "銀行", "会社", "政府", "은행", "회사", "그룹", "省", "市", "县", "県", "州",
+		"株式会社", "有限公司", "公司", "集团", "集團", "会社", "회사", "그룹", "省", "市", "县", "県", "州", "都", "府",
 	} {
 		if own, ok := strings.CutSuffix(name, suffix); ok && utf8.RuneCountInString(own) >= 2 {
+			return own
+		}
+	}
+	for _, branch := range []string{"自動車", "工業", "電機", "電器", "製薬", "製作所"} {
+		if own, ok := strings.CutSuffix(name, branch); ok && utf8.RuneCountInString(own) >= 3 {
 			return own
 		}
 	}

@@ -9,12 +9,93 @@ import (
 )
 
 // isForm reports whether a word of a text looks like a form of a name's word, both
-// folded and without accents.
-func isForm(text, word string) bool {
+// folded and without accents, which the text may have had.
+func isForm(text, word string, accents bool) bool {
 	if len(text) < 2 || len(word) < 2 {
 		return false
 	}
-	return text[:2] == word[:2] && (sameStem(text, word) || sameShort(text, word)) || prefixed(text, word)
+	if text[:2] == word[:2] {
+		switch first, _ := utf8.DecodeRuneInString(word); {
+		case isLatin(word):
+			return isPlural(text, word) || isPlural(word, text) || inflectedLatin(text, word, accents)
+		case 0x0400 <= first && first < 0x0530:
+			return inflectedCyrillic(text, word)
+		case sameStem(text, word):
+			return true
+		}
+	}
+	return prefixed(text, word)
+}
+
+// isLatin reports whether a word without accents is of Latin letters or digits.
+func isLatin(word string) bool {
+	first, _ := utf8.DecodeRuneInString(word)
+	return first < 0x0250
+}
+
+// isPlural reports whether a word is the plural of another, or what has it: "gpus" and "gpu".
+func isPlural(many, one string) bool {
+	ending, ok := strings.CutPrefix(many, one)
+	if ok {
+		return ending == "s" || ending == "es"
+	}
+	return strings.HasSuffix(one, "y") && many == one[:len(one)-1]+"ies" && len(one) > 2
+}
+
+// inflectedLatin reports whether a word of a text is a word with an ending of the languages
+// that put some behind names: German, Slavic ones, Finnish, Hungarian. Those that make another name of one are
+// left out: "Paula" is no form of Paul, nor "Nigeria" of Niger.
+func inflectedLatin(text, word string, accents bool) bool {
+	if ending, ok := strings.CutPrefix(text, word); ok && len(word) > 3 {
+		switch ending {
+		case "n", "en", "ns", "i", "u", "em", "iem", "ie", "ego", "emu", "om", "owi", "ovi", "ssa", "sta", "lla", "lle", "ban", "ben", "nak", "nek",
+			"isch", "ische", "ischen", "ischer", "isches":
+			return true
+		case "e", "er":
+			return accents // "Städte"
+		case "y":
+			return strings.HasSuffix(word, "y") // "Zelenskyy"
+		}
+	}
+	last := len(word) - 1
+	if last < 3 || !strings.Contains("aeiouyr", word[last:]) {
+		return false
+	}
+	ending, ok := strings.CutPrefix(text, word[:last])
+	if !ok {
+		return false
+	}
+	switch ending {
+	case "i", "y", "u", "ie", "ei", "ej", "em", "om", "ou", "n", "s":
+		return word[last] != 'r' || ending == "n" || ending == "s" // "deutscher", "deutschen"
+	case "e":
+		return accents // "Annę"
+	}
+	return false
+}
+
+// inflectedCyrillic reports whether a word of a text is a word, or that less the vowels at
+// its end, with an ending of a case.
+func inflectedCyrillic(text, word string) bool {
+	for cut := 0; cut < 3; cut++ {
+		if stem := utf8.RuneCountInString(word); stem < 2 || cut == 0 && stem < 3 {
+			return false
+		}
+		ending, ok := strings.CutPrefix(text, word)
+		if ok {
+			switch ending {
+			case "а", "я", "у", "ю", "е", "и", "ы", "о", "ь", "ои", "еи", "ью", "ом", "ем", "ым", "им", "ых", "их", "ого", "его", "ому", "ему", "ую", "юю", "ая", "яя", "ою", "ею",
+				"ам", "ям", "ами", "ями", "ах", "ях", "ов", "ев", "ые", "ие", "ое", "ии", "ыи":
+				return true
+			}
+		}
+		vowel, n := utf8.DecodeLastRuneInString(word)
+		if !strings.ContainsRune("аеиоуыэюяь", vowel) {
+			return false
+		}
+		word = word[:len(word)-n]
+	}
+	return false
 }
 
 // mayBeForm reports whether [isForm] is worth the while: the words begin alike, or are of
@@ -39,42 +120,6 @@ func sameStem(a, b string) bool {
 	}
 	longer := max(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
 	return same >= 4 && 3*same >= 2*longer
-}
-
-// sameShort reports whether two folded words that are too short for [sameStem] look
-// like forms of one: "gpus" and "gpu", "cities" and "city", or words that differ in the
-// vowels at their end, as Slavic names do.
-func sameShort(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(b) > 24 {
-		return false
-	}
-	same := 0
-	for i, r := range a {
-		if s, _ := utf8.DecodeRuneInString(b[i:]); r != s || !unicode.IsLetter(r) {
-			break
-		}
-		same += utf8.RuneLen(r)
-	}
-	tail, ending := a[same:], b[same:]
-	switch {
-	case tail == "" && ending == "s":
-		return len(a) >= 2
-	case tail == "" && ending == "es", tail == "y" && ending == "ies":
-		return same >= 2
-	}
-	const vowels = "aeiouyаеиоуыэюяйь"
-	first, n := utf8.DecodeRuneInString(ending)
-	if first == utf8.RuneError || !strings.ContainsRune(vowels, first) || utf8.RuneCountInString(a[:same]) < 2 {
-		return false
-	}
-	if unicode.Is(unicode.Cyrillic, first) {
-		return utf8.RuneCountInString(a) >= 3 && utf8.RuneCountInString(ending) <= 2 &&
-			(tail == "" || utf8.RuneCountInString(tail) == 1 && strings.ContainsAny(tail, vowels))
-	}
-	return same >= 3 && len(ending) == n && len(tail) == 1 && strings.Contains(vowels, tail)
 }
 
 // prefixed reports whether a word of a text is the word behind what Arabic and Hebrew
