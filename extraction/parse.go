@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -43,11 +44,12 @@ type DraftRelationship struct {
 // no content at all is one of [KindEmpty].
 //
 // These departures are put right, each counted as repaired: a byte order mark; a
-// leading block of reasoning up to the </think> that an answer follows; one code fence around the whole answer; a
-// confidence that is not a number from 0 to 1 is read as none. Nothing is
-// salvaged from broken JSON. A row without a usable name or type, with a value
-// of the wrong kind or with a key twice is dropped and counted; keys are matched
-// exactly, and keys that were not asked for are ignored.
+// leading block of reasoning up to the </think> that an answer follows; one code fence
+// around the whole answer, whatever language it names; a confidence that is not a
+// number from 0 to 1 is read as none. Nothing is salvaged from broken JSON. A row
+// without a usable name or type, with a value of the wrong kind or with a key twice is
+// dropped and counted; keys are matched exactly, and keys that were not asked for are
+// ignored.
 func Parse(content string) (Draft, error) {
 	var p parser
 	raw, err := p.unwrap(content)
@@ -111,8 +113,7 @@ func (p *parser) unwrap(content string) (string, error) {
 	if inner, ok := strings.CutPrefix(answer, "```"); ok {
 		if inner, ok = strings.CutSuffix(inner, "```"); ok {
 			p.draft.Counters.Repaired++
-			inner = strings.TrimPrefix(strings.TrimPrefix(inner, "json"), "JSON")
-			answer = strings.TrimSpace(inner)
+			answer = strings.TrimSpace(withoutTag(inner))
 		}
 	}
 	if raw := []byte(answer); !json.Valid(raw) {
@@ -122,6 +123,13 @@ func (p *parser) unwrap(content string) (string, error) {
 		return "", malformed("the answer is "+describe(answer)+", not an object", nil)
 	}
 	return answer, nil
+}
+
+// withoutTag drops the word that says in which language the code of a fence is: models
+// call an answer json, JSON5, jsonc or js.
+func withoutTag(code string) string {
+	end := strings.IndexFunc(code, func(r rune) bool { return r == '{' || r == '[' || unicode.IsSpace(r) })
+	return code[max(end, 0):]
 }
 
 // opensAnswer reports whether what follows reasoning begins like an answer.

@@ -79,6 +79,10 @@ func TestKindAnswerThatIsNotTheJSONAskedFor(t *testing.T) {
 		`{"entities":[],"relationships":[],}`:                    "broken JSON",
 		`{"entities":[{"name":NaN}],"relationships":[]}`: "broken JSON",
 		"```json\n" + nothing:                            "prose",
+		"```js\nreturn " + nothing + "\n```":             "prose",
+		"```js\n" + nothing + nothing + "\n```":          "broken JSON",
+		"```json\n[" + nothing + "]\n```":                "a list",
+		"```json```":                                     "prose",
 		"<think>hm":                                      "prose",
 		"<html><body>502</body></html>":                  "prose",
 		"{\"entities\":[\xff],\"relationships\":[]}":     "not UTF-8 at byte 13",
@@ -155,6 +159,10 @@ func TestKindCodeFence(t *testing.T) {
 		"```json\n" + answer(entityRow("A"), "") + "\n```",
 		"```\n" + answer(entityRow("A"), "") + "\n```\n",
 		"```JSON" + answer(entityRow("A"), "") + "```",
+		"```JSON5\n" + answer(entityRow("A"), "") + "\n```",
+		"```jsonc \r\n" + answer(entityRow("A"), "") + "\n```",
+		"```js" + answer(entityRow("A"), "") + "```",
+		"```application/json\n" + answer(entityRow("A"), "") + "\n```",
 	} {
 		d := parse(t, content)
 		require.Equal(t, []string{"A"}, names(d), content)

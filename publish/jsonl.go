@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -18,12 +19,13 @@ import (
 
 // readLines takes every line of a file as one document, a JSON object of the
 // form {document_id, title, uri, domain, metadata, text}. Blank lines are
-// skipped. An unknown field is refused: it is a misspelt one more often than
-// one to be ignored.
+// skipped. Members that are not known are ignored, as in a message, and noted with the
+// first document that has any: one may be misspelt. A line that cannot be read
+// refuses the file.
 func readLines(name string, in io.Reader) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		lines := bufio.NewReaderSize(in, 1<<16)
-		documents := 0
+		documents, noted := 0, false
 		var start int64
 		for number := 1; ; number++ {
 			raw, err := nextLine(lines)
@@ -46,7 +48,13 @@ func readLines(name string, in io.Reader) iter.Seq2[Item, error] {
 					return
 				}
 				documents++
-				if !yield(Item{Document: doc, Source: name, Line: number}, nil) {
+				item := Item{Document: doc, Source: name, Line: number}
+				if !noted {
+					if unknown := unknownMembers(line); unknown != "" {
+						noted, item.Note = true, fmt.Sprintf("from line %d on, what is not known is ignored: %s; %s", number, unknown, knownMembers)
+					}
+				}
+				if !yield(item, nil) {
 					return
 				}
 			}
@@ -85,7 +93,6 @@ func decodeLine(line []byte) (extraction.Document, *InputError) {
 		return extraction.Document{}, &InputError{Offset: flaw.offset, Reason: flaw.reason}
 	}
 	in := json.NewDecoder(bytes.NewReader(line))
-	in.DisallowUnknownFields()
 	var doc *extraction.Document
 	if err := in.Decode(&doc); err != nil {
 		return extraction.Document{}, &InputError{Offset: jsonOffset(err), Reason: jsonReason(err), Err: err}
@@ -100,6 +107,9 @@ func decodeLine(line []byte) (extraction.Document, *InputError) {
 		reason := "text: " + flaw.reason
 		if flaw.offset >= 0 {
 			reason = fmt.Sprintf("text, byte %d: %s", flaw.offset, flaw.reason)
+		}
+		if unknown := unknownMembers(line); unknown != "" && doc.Text == "" {
+			reason += fmt.Sprintf("; not known is %s: %s", unknown, knownMembers)
 		}
 		return extraction.Document{}, &InputError{Offset: -1, Reason: reason}
 	}
@@ -136,9 +146,28 @@ func jsonReason(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "not JSON: it ends too early"
 	}
-	reason := strings.TrimPrefix(err.Error(), "json: ")
-	if strings.HasPrefix(reason, "unknown field") {
-		return reason + ": known are document_id, title, uri, domain, metadata and text"
+	return "not JSON: " + strings.TrimPrefix(err.Error(), "json: ")
+}
+
+const knownMembers = "known are document_id, title, uri, domain, metadata and text"
+
+// unknownMembers names up to three members of an object that no document has.
+func unknownMembers(object []byte) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return ""
 	}
-	return "not JSON: " + reason
+	var unknown []string
+	for name := range members {
+		switch name {
+		case "document_id", "title", "uri", "domain", "metadata", "text":
+		default:
+			unknown = append(unknown, fmt.Sprintf("%.40q", name))
+		}
+	}
+	slices.Sort(unknown)
+	if n := len(unknown); n > 3 {
+		unknown = append(unknown[:3], fmt.Sprintf("and %d more", n-3))
+	}
+	return strings.Join(unknown, ", ")
 }

@@ -129,6 +129,9 @@ func (p *Plan) add(source Source) error {
 		if err != nil {
 			return err
 		}
+		if item.Note != "" {
+			notes = append(notes, item.Source+": "+item.Note)
+		}
 		earlier, twice := p.byID[planned.ID]
 		if !twice {
 			earlier, twice = added[planned.ID]
@@ -143,9 +146,6 @@ func (p *Plan) add(source Source) error {
 		}
 		added[planned.ID] = planned
 		documents = append(documents, planned)
-		if item.Note != "" {
-			notes = append(notes, item.Source+": "+item.Note)
-		}
 	}
 	for _, planned := range documents {
 		p.byID[planned.ID] = planned

@@ -61,7 +61,8 @@ type Item struct {
 	Document extraction.Document
 	Source   string
 	Line     int // 1-based line of a .jsonl file, else 0
-	// Note is what is missing in the document, empty if nothing is known to be.
+	// Note is what is missing in the document, empty if nothing is known to be. The first
+	// line of a .jsonl file with members that are not known names them, for all that follow.
 	Note string
 }
 

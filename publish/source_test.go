@@ -109,7 +109,7 @@ func TestFlawsAreNamedWithTheirPosition(t *testing.T) {
 		{"null", "a.jsonl", "null", 1, -1, "want an object"},
 		{"text not a string", "a.jsonl", "{\"text\":7}", 1, 8, "\"text\""},
 		{"metadata not strings", "a.jsonl", "{\"text\":\"a\",\"metadata\":{\"n\":7}}", 1, 28, "metadata"},
-		{"unknown field", "a.jsonl", "\n{\"txt\":\"a\"}", 2, -1, "unknown field \"txt\""},
+		{"unknown field", "a.jsonl", "\n{\"txt\":\"a\"}", 2, -1, "nothing to extract from; not known is \"txt\": known are"},
 		{"no text", "a.jsonl", "{\"title\":\"a\"}", 1, -1, "blank"},
 		{"blank text", "a.jsonl", "{\"text\":\" \\n\"}", 1, -1, "blank"},
 		{"NUL in text", "a.jsonl", "{\"text\":\"a\\u0000b\"}", 1, -1, "byte 1: a NUL byte"},
@@ -137,6 +137,23 @@ func TestFlawsAreNamedWithTheirPosition(t *testing.T) {
 			require.Equal(t, c.offset, input.Offset, err)
 			require.Contains(t, input.Error(), c.reason)
 		})
+	}
+}
+
+// What a line has beside the members of a document is ignored, as on the wire, and told once for
+// the file, with the first line that has any.
+func TestUnknownMembersOfLinesAreIgnoredWithANote(t *testing.T) {
+	path := write(t, "docs.jsonl", `{"text":"Ada"}`+"\n"+
+		`{"text":"Bob","tilte":"T","score":0.5,"a":[1],"b":null,"Text":"no"}`+"\n"+`{"text":"Cyd","id":7}`)
+	source, err := openFile(t, path)
+	require.NoError(t, err)
+	for range 2 {
+		items, err := readAll(source)
+		require.NoError(t, err)
+		require.Len(t, items, 3)
+		require.Equal(t, "Bob", items[1].Document.Text)
+		require.Equal(t, []string{"", `from line 2 on, what is not known is ignored: "Text", "a", "b", and 2 more; known are document_id, title, uri, domain, metadata and text`, ""},
+			[]string{items[0].Note, items[1].Note, items[2].Note})
 	}
 }
 

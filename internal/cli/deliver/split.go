@@ -13,7 +13,7 @@ import (
 // SplitFlags say how documents are cut into chunks.
 type SplitFlags struct {
 	ChunkSize    *int `group:"split" placeholder:"N" help:"Longest chunk, in characters. Default: 3000, or no limit but that of --chunk-tokens if it is given."`
-	ChunkOverlap int  `group:"split" default:"200" help:"Characters that a chunk repeats of the one before."`
+	ChunkOverlap *int `group:"split" placeholder:"N" help:"Characters that a chunk repeats of the one before, fewer than a chunk has. Default: 200, or a quarter of --chunk-size if that is less."`
 	ChunkTokens  int  `group:"split" placeholder:"N" help:"Longest chunk, in tokens as OpenAI's models since GPT-4o count them (o200k_base); other models count differently, so leave room. At least 16. With --chunk-size, both are limits. Default: no limit."`
 }
 
@@ -32,7 +32,11 @@ func (f SplitFlags) Splitter() (*extraction.Splitter, error) {
 	if f.ChunkSize != nil {
 		size = *f.ChunkSize
 	}
-	splitter, err := extraction.NewSplitter(size, f.ChunkOverlap, options...)
+	overlap := min(extraction.DefaultChunkOverlap, size/4)
+	if f.ChunkOverlap != nil {
+		overlap = *f.ChunkOverlap
+	}
+	splitter, err := extraction.NewSplitter(size, overlap, options...)
 	if wrong, ok := errors.AsType[*extraction.ArgumentError](err); ok {
 		return nil, cli.Usage(fmt.Errorf("--chunk-%s %s", wrong.Argument, wrong.Reason))
 	}
