@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -14,11 +15,13 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
-// Reader reads what the fleet has done for one tenant.
+// Reader reads what the fleet has done for one tenant. It leaves out what is no
+// result, see [Reader.Strays]. It is safe for concurrent use.
 type Reader struct {
 	js     jetstream.JetStream
 	names  wire.Names
 	tenant string
+	strays strays
 }
 
 // NewReader returns a reader; js stays the caller's.
@@ -51,6 +54,10 @@ func (r *Reader) results(ctx context.Context, documents []string, from uint64) i
 					return
 				}
 				result, err := decodeResult(msg)
+				if stray, ok := errors.AsType[*strayError](err); ok {
+					r.strays.add(msg, stray.sequence, stray.err)
+					continue
+				}
 				if !yield(result, err) || err != nil {
 					return
 				}
@@ -86,7 +93,7 @@ func decodeResult(msg jetstream.Msg) (stored[wire.Result], error) {
 	}
 	result, err := wire.DecodeResult(msg.Data())
 	if err != nil {
-		return stored[wire.Result]{}, fmt.Errorf("result %d on %s: %w", meta.Sequence.Stream, msg.Subject(), err)
+		return stored[wire.Result]{}, &strayError{meta.Sequence.Stream, err}
 	}
 	accepted, err := time.Parse(time.RFC3339Nano, msg.Headers().Get(wire.HeaderOriginTime))
 	if err != nil {

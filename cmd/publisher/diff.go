@@ -37,15 +37,16 @@ func (c *diffCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if c.From == c.To {
 		return cli.Usage(errors.New("--from and --to are the same run: name another one"))
 	}
-	reader, done, err := c.openReader(ctx, streams)
+	s, reader, err := c.openReading(ctx, streams)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer s.close()
 	compared, err := reader.Compare(ctx, c.From, c.To, c.Documents...)
 	if err != nil {
 		return err
 	}
+	tellStrays(streams.Err, s.names, reader.Strays())
 	if compared.Chunks == 0 && len(compared.SplitDifferently) > 0 {
 		return fmt.Errorf("nothing to compare: split differently: %s", documentList(compared.SplitDifferently))
 	}

@@ -30,15 +30,16 @@ func (c *graphCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	reader, done, err := c.openReader(ctx, streams)
+	s, reader, err := c.openReading(ctx, streams)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer s.close()
 	parts, err := reader.RunParts(ctx, c.InRun, c.Documents...)
 	if err != nil {
 		return err
 	}
+	tellStrays(streams.Err, s.names, reader.Strays())
 	if len(parts) == 0 {
 		return nothing(c.Tenant, c.InRun, c.Documents)
 	}

@@ -50,16 +50,8 @@ func (f connectionFlags) open(ctx context.Context, streams cli.Streams) (*sessio
 
 func (s *session) close() { s.conn.Close() }
 
-// openReader opens a session for what the fleet has done for the tenant; done ends it.
-func (f connectionFlags) openReader(ctx context.Context, streams cli.Streams) (reader *publish.Reader, done func(), err error) {
-	session, reader, err := f.openReading(ctx, streams)
-	if err != nil {
-		return nil, nil, err
-	}
-	return reader, session.close, nil
-}
-
-// openReading is openReader for who needs the session as well, and closes it.
+// openReading opens a session, which the caller closes, for what the fleet has done
+// for the tenant.
 func (f connectionFlags) openReading(ctx context.Context, streams cli.Streams) (*session, *publish.Reader, error) {
 	session, err := f.open(ctx, streams)
 	if err != nil {

@@ -101,12 +101,14 @@ func (c *statusCommand) Run(ctx context.Context, streams cli.Streams) error {
 	}
 	defer s.close()
 	if c.Watch {
+		defer func() { tellStrays(streams.Err, s.names, reader.Strays()) }()
 		return c.watch(ctx, streams, s, reader)
 	}
 	status, err := reader.StatusOf(ctx, c.filter())
 	if err != nil {
 		return err
 	}
+	tellStrays(streams.Err, s.names, reader.Strays())
 	if c.prices != nil {
 		status.AddCost(*c.prices)
 	}

@@ -138,7 +138,7 @@ func readOrder[T any](w http.ResponseWriter, r *http.Request) (order T, err erro
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&order); err != nil {
-		return order, errors.New("want one JSON object: " + wire.CleanError(err.Error()))
+		return order, errors.New("want one JSON object: " + wire.JSONProblem(err))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return order, errors.New("want one JSON object and nothing after it")

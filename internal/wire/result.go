@@ -50,7 +50,7 @@ func EncodeResult(r Result) ([]byte, error) {
 func DecodeResult(body []byte) (Result, error) {
 	var r Result
 	if err := json.Unmarshal(body, &r); err != nil {
-		return Result{}, invalid("body is not a result: %v", err)
+		return Result{}, invalid("body is not a result: %s", JSONProblem(err))
 	}
 	switch {
 	case r.SchemaVersion != SchemaVersion:

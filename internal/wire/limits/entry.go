@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
@@ -26,7 +27,7 @@ func Parse(value []byte, base resilience.Limits) (resilience.Limits, error) {
 		TPM      *int64 `json:"tpm"`
 	}
 	if err := json.Unmarshal(value, &entry); err != nil {
-		return base, &InvalidEntryError{`want {"rpm":N,"window_ms":N,"tpm":N}: ` + err.Error()}
+		return base, &InvalidEntryError{`want {"rpm":N,"window_ms":N,"tpm":N}, all of them whole numbers: ` + wire.JSONProblem(err)}
 	}
 	limits := base
 	for _, field := range []struct {

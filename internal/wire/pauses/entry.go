@@ -79,7 +79,7 @@ func Parse(key string, value []byte, stored time.Time) (Pause, error) {
 		Reason string     `json:"reason"`
 	}
 	if err := json.Unmarshal(value, &entry); err != nil {
-		return p, &InvalidEntryError{`want {"until":"2026-01-31T12:00:00Z","reason":"..."}: ` + err.Error()}
+		return p, &InvalidEntryError{`want {"until":"2026-01-31T12:00:00Z","reason":"..."}: ` + wire.JSONProblem(err)}
 	}
 	switch {
 	case entry.Until == nil:
