@@ -20,6 +20,7 @@ type envelope struct {
 	Error   any      `json:"error"`
 	Choices []choice `json:"choices"`
 	Usage   *usage   `json:"usage"`
+	Filter  any      `json:"prompt_filter_results"` // Azure
 }
 
 type choice struct {
@@ -112,11 +113,14 @@ func open(data []byte, e *envelope) (*fault, error) {
 // say more than that another time may do.
 func errorInSuccess(data []byte) *fault {
 	e := parseErrorBody(data)
-	kind, known := kindOfCode(e)
-	if !known {
-		kind = extraction.KindUnavailable
+	return e.fault("success status with an error: " + e.describe(len(data)))
+}
+
+func (e errorBody) fault(detail string) *fault {
+	if kind, known := kindOfCode(e); known {
+		return &fault{kind, detail}
 	}
-	return &fault{kind, "success status with an error: " + e.describe(len(data))}
+	return unavailable(detail)
 }
 
 // errorOfChoice is an error in place of an answer, nil if there is none.
@@ -128,7 +132,8 @@ func (c *choice) errorOfChoice() *fault {
 	if err != nil {
 		return unavailable("the choice is an error")
 	}
-	return unavailable("the choice is an error: " + errorFields(raw, maxErrorDepth).describe(len(raw)))
+	e := errorFields(raw, maxErrorDepth)
+	return e.fault("the choice is an error: " + e.describe(len(raw)))
 }
 
 // readReply reads a body that is no event stream.
@@ -146,13 +151,13 @@ func readReply(body []byte) reply {
 	case !utf8.Valid(body):
 		return reply{fault: notUTF8()}
 	case len(e.Choices) == 0:
-		return reply{fault: &fault{extraction.KindEmpty, "no choices"}, usage: e.Usage.read()}
+		return reply{fault: noChoices(filtered(e.Filter)), usage: e.Usage.read()}
 	}
 	c := &e.Choices[0]
 	m := &c.Message
-	content, ok := contentText(m.Content)
+	content, refusal, ok := contentText(m.Content)
 	return reply{
-		fault: c.errorOfChoice(), content: content, odd: !ok, refusal: text(m.Refusal), finish: text(c.FinishReason),
+		fault: c.errorOfChoice(), content: content, odd: !ok, refusal: text(m.Refusal) + refusal, finish: text(c.FinishReason),
 		called: m.called(), reasoned: m.reasoned(), model: text(e.Model), usage: e.Usage.read(), cached: e.Usage.cached(),
 	}
 }
@@ -200,32 +205,6 @@ func (p *Provider) judge(r *reply, req extraction.Request) (extraction.Completio
 		return failed(extraction.KindContextTooLong, "the server read only a part of the prompt: its context is too small")
 	}
 	return extraction.Completion{Content: r.content, FinishReason: r.finish, Model: p.keys.redactor().detail(r.model, req.Text), Usage: r.usage}, nil
-}
-
-// contentText is a message's content, decoded: a text, or the texts of its parts.
-// It is false for anything else.
-func contentText(content any) (string, bool) {
-	switch c := content.(type) {
-	case nil:
-		return "", true
-	case string:
-		return c, true
-	case []any:
-		var all strings.Builder
-		for _, item := range c {
-			part, ok := item.(map[string]any)
-			if !ok && item != nil {
-				return "", false
-			}
-			switch part["type"] {
-			case "text", "output_text", "", nil:
-				s, _ := part["text"].(string)
-				all.WriteString(s)
-			}
-		}
-		return all.String(), true
-	}
-	return "", false
 }
 
 // read believes only whole, plausible numbers.

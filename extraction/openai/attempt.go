@@ -93,11 +93,13 @@ func (p *Provider) unreachable(x *exchange, err, timeout error) *extraction.Prov
 // refused translates an error response.
 func (p *Provider) refused(x *exchange, req extraction.Request, asked *head) *failure {
 	e := parseErrorBody(x.body)
+	shown := e.describe(len(x.body))
+	e.Message = hideText(e.Message, req.Text) // the document may speak of response_format or content filters, too
 	kind := kindOf(x.status, e)
 	failed := &extraction.ProviderError{
 		Kind:   kind,
 		Status: x.status,
-		Detail: p.keys.redactor().detail(e.describe(len(x.body)), req.Text),
+		Detail: p.keys.redactor().detail(shown, req.Text),
 	}
 	if wait, ok := retryafter.Parse(x.response, time.Now()); ok {
 		failed.RetryAfter = wait
@@ -108,7 +110,6 @@ func (p *Provider) refused(x *exchange, req extraction.Request, asked *head) *fa
 		failed.Detail = p.keys.redactor().detail("redirected"+elsewhere(x.response.Get("Location"))+
 			"; redirects are not followed, set the base URL to the server's real address", req.Text)
 	case kind == extraction.KindInvalidRequest || kind == extraction.KindContextTooLong:
-		e.Message = hideText(e.Message, req.Text) // the document may speak of response_format, too
 		if sizes, stated := roomOf(x.status, e, asked.budget); stated {
 			out.room = sizes
 		}

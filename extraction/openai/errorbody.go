@@ -14,7 +14,8 @@ type errorBody struct {
 	Type    string
 	Code    string // a string or a number in the JSON
 	Param   string
-	Flagged bool // by a moderator, who says why (OpenRouter)
+	Reason  string // of the first of the details that has one (Gemini)
+	Flagged bool   // by a moderator, who says why (OpenRouter)
 }
 
 // maxErrorDepth bounds how deep a message may lie: {"detail":{"error":{...}}}.
@@ -71,13 +72,14 @@ func errorFields(raw json.RawMessage, depth int) errorBody {
 		Code    json.RawMessage `json:"code"`
 		Param   json.RawMessage `json:"param"`
 		Loc     []any           `json:"loc"` // FastAPI: the path to the field
+		Details json.RawMessage `json:"details"`
 		// OpenRouter: what the moderation of a model's host objects to
 		Metadata json.RawMessage `json:"metadata"`
 	}
 	if json.Unmarshal(raw, &object) != nil {
 		return errorBody{}
 	}
-	e := errorBody{Type: plain(object.Type), Code: plain(object.Code), Param: plain(object.Param), Flagged: flagged(object.Metadata)}
+	e := errorBody{Type: plain(object.Type), Code: plain(object.Code), Param: plain(object.Param), Reason: reason(object.Details), Flagged: flagged(object.Metadata)}
 	for _, candidate := range []json.RawMessage{object.Error, object.Message, object.Msg, object.Detail} {
 		inner := errorFields(candidate, depth-1)
 		if inner.Message == "" && inner.Code == "" && inner.Type == "" {
@@ -85,7 +87,7 @@ func errorFields(raw json.RawMessage, depth int) errorBody {
 		}
 		e.Message, e.Flagged = inner.Message, e.Flagged || inner.Flagged
 		for _, f := range []struct{ outer, inner *string }{
-			{&e.Type, &inner.Type}, {&e.Code, &inner.Code}, {&e.Param, &inner.Param},
+			{&e.Type, &inner.Type}, {&e.Code, &inner.Code}, {&e.Param, &inner.Param}, {&e.Reason, &inner.Reason},
 		} {
 			if *f.inner != "" { // the inner error is the one meant
 				*f.outer = *f.inner
@@ -110,6 +112,23 @@ func flagged(raw json.RawMessage) bool {
 		Input   string `json:"flagged_input"`
 	}
 	return json.Unmarshal(raw, &metadata) == nil && (len(metadata.Reasons) > 0 || metadata.Input != "")
+}
+
+// reason is the first reason that details give.
+func reason(raw json.RawMessage) string {
+	var details []json.RawMessage
+	if json.Unmarshal(raw, &details) != nil {
+		return ""
+	}
+	for _, d := range details {
+		var detail struct {
+			Reason json.RawMessage `json:"reason"`
+		}
+		if json.Unmarshal(d, &detail) == nil && plain(detail.Reason) != "" {
+			return plain(detail.Reason)
+		}
+	}
+	return ""
 }
 
 // plain is a JSON string or number as text, and "" for anything else.

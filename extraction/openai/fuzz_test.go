@@ -37,6 +37,8 @@ func FuzzResponse(f *testing.F) {
 		`{"error":{"message":"` + apiKey + ` ` + fuzzDocument + `"}}`, "\xef\xbb\xbf{}", "\xff\xfe", `{"choices":[{"message":{"content":[{"text":1}]}}]}`,
 		`{"choices":[{"message":{"content":"x"},"finish_reason":["stop"]}],"usage":[1]}`, `{"choices":[{"message":5}]}`,
 		strings.Repeat("[", 5000), `{"error":{"message":"response_format"}}`, `{"error":{"message":"x","param":"temperature"}}`,
+		`{"error":{"message":"API key not valid","details":[{"reason":"API_KEY_INVALID"}],"metadata":{"reasons":["x"]}}}`,
+		`{"choices":[],"prompt_filter_results":[{"hate":{"filtered":true}}]}`, `{"choices":[{"message":{"content":[{"type":"refusal","refusal":"no"}]}}]}`,
 		"data: [DONE]\n\n", `{"error":{"message":"` + strings.Repeat(fuzzDocument+`\n`, 90) + `"}}`,
 	} {
 		for _, status := range []int{200, 204, 302, 400, 401, 429, 500} {

@@ -13,7 +13,7 @@ import (
 // put different things under one status: their code then says which.
 func kindOf(status int, e errorBody) extraction.Kind {
 	switch {
-	case status == http.StatusForbidden && e.saysModerated():
+	case (status == http.StatusForbidden || status == http.StatusBadRequest) && e.saysModerated():
 		return extraction.KindRefused
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return extraction.KindAuth
@@ -31,6 +31,9 @@ func kindOf(status int, e errorBody) extraction.Kind {
 	if kind, ok := kindOfCode(e); ok {
 		return kind
 	}
+	if status == http.StatusBadRequest && e.saysWrongKey() {
+		return extraction.KindAuth
+	}
 	if status != http.StatusNotFound && e.saysTooLong() {
 		return extraction.KindContextTooLong
 	}
@@ -44,9 +47,12 @@ func kindOfCode(e errorBody) (extraction.Kind, bool) {
 		return extraction.KindContextTooLong, true
 	case e.is(quotaCodes()...):
 		return extraction.KindQuota, true
-	case e.is("invalid_api_key", "authentication_error"):
+	case e.is("invalid_api_key", "authentication_error"), strings.HasPrefix(e.Reason, "API_KEY_"):
 		return extraction.KindAuth, true
-	case e.is("content_filter", "content_policy_violation", "responsibleaipolicyviolation"):
+	case e.is("content_filter", "content_policy_violation", "responsibleaipolicyviolation",
+		"data_inspection_failed", "datainspectionfailed", // Alibaba
+		"moderation", "moderation_blocked", "moderation_error", "content_moderation", "content_policy", "flagged", "input_flagged"),
+		e.Flagged:
 		return extraction.KindRefused, true
 	}
 	return "", false
@@ -62,27 +68,30 @@ func (e errorBody) is(names ...string) bool {
 }
 
 // saysModerated reports whether an error is about what the text says, and not about
-// who asks: gateways send 403 for both.
+// who asks or how: gateways send 403 and 400 for both.
 func (e errorBody) saysModerated() bool {
 	if kind, known := kindOfCode(e); known {
 		return kind == extraction.KindRefused
 	}
-	if e.Flagged || e.is("moderation", "moderation_blocked", "moderation_error", "content_moderation", "content_policy", "flagged", "input_flagged") {
-		return true
+	if e.Param != "" && !aboutText.MatchString(e.Param) {
+		return false
 	}
 	message := strings.ToLower(e.Message)
-	for _, who := range []string{"account", "api key", "apikey", "organization", "organisation", "permission", "access"} {
-		if strings.Contains(message, who) {
-			return false
-		}
-	}
-	for _, words := range []string{"flagged", "moderation", "content policy", "content management policy", "content filter", "content_filter"} {
-		if strings.Contains(message, words) {
-			return true
-		}
-	}
-	return false
+	return moderated.MatchString(message) && !aboutAsker.MatchString(message)
 }
+
+var (
+	aboutText  = regexp.MustCompile(`^(?:prompt|input|messages)`)
+	aboutAsker = regexp.MustCompile(`account|api key|apikey|organi[sz]ation|permission|access`)
+	moderated  = regexp.MustCompile(`flagged|moderation|content policy|content management policy|content[ _]filter` +
+		`|inappropriate content|content exists risk`) // Alibaba, DeepSeek
+	wrongKey = regexp.MustCompile(`(?:api[ _-]?key|credentials?)\b.{0,60}\b(?:not valid|invalid|incorrect|expired|revoked)` +
+		`|(?:invalid|incorrect|expired|revoked) (?:api[ _-]?key|credentials)`)
+)
+
+// saysWrongKey knows servers that send 400 for a wrong key, as Gemini does. Whoever
+// takes that for the chunk's fault loses all that wait.
+func (e errorBody) saysWrongKey() bool { return wrongKey.MatchString(strings.ToLower(e.Message)) }
 
 // tooLong are the words of servers that have no code for it.
 var tooLong = regexp.MustCompile(strings.Join([]string{

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/weirkeeper/weirkeeper/extraction"
 )
 
 // graceTime is how long a stream may take to end once the answer is complete:
@@ -20,6 +18,7 @@ type assembly struct {
 	content  strings.Builder
 	choices  bool // there was a list of choices, if an empty one
 	chosen   bool // there was a choice
+	filtered bool // the prompt, by the server's filter
 	done     bool // [DONE]
 	finished bool // there was a finish_reason
 	// late: content followed a finish_reason. Then that is no sign of the end: some
@@ -83,6 +82,7 @@ func (a *assembly) add(next event) {
 		a.reply.model = model
 	}
 	a.choices = a.choices || e.Choices != nil
+	a.filtered = a.filtered || filtered(e.Filter)
 	for i := range e.Choices {
 		c := &e.Choices[i]
 		if index := text(c.Index); index != "" && index != "0" {
@@ -113,11 +113,11 @@ func (a *assembly) choice(c *choice) {
 
 // piece takes in what an event adds to the answer.
 func (a *assembly) piece(m *message) {
-	content, ok := contentText(m.Content)
+	content, refusal, ok := contentText(m.Content)
 	a.reply.odd = a.reply.odd || !ok
 	a.late = a.late || a.finished && content != ""
 	a.content.WriteString(content)
-	a.reply.refusal += text(m.Refusal)
+	a.reply.refusal += text(m.Refusal) + refusal
 	a.reply.called = a.reply.called || m.called()
 	a.reply.reasoned = a.reply.reasoned || m.reasoned()
 	if a.content.Len() > maxAnswerBytes || len(a.reply.refusal) > maxErrorBytes {
@@ -134,7 +134,7 @@ func (a *assembly) end(err error) (reply, error) {
 	case a.finished:
 		a.reply.content = a.content.String()
 	case a.done && a.choices && !a.chosen:
-		a.reply.fault = &fault{extraction.KindEmpty, "no choices"}
+		a.reply.fault = noChoices(a.filtered)
 	default:
 		a.reply.fault = unavailable("the stream ended without a finish_reason: it is not the whole answer")
 	}
