@@ -60,7 +60,7 @@ func mixedFolder(t *testing.T, n int) (folder string, refused map[string]string)
 		"bad/latin.txt":    "not UTF-8",
 		"bad/empty.md":     "blank",
 		"bad/page.html":    "names no other character set",
-		"bad/lines.jsonl":  "unknown field",
+		"bad/lines.jsonl":  `not known is "txt"`,
 		"bad/NOTES":        "no ending",
 		"bad/dangling.txt": "no such file",
 	}
