@@ -10,7 +10,8 @@ import (
 // scrap stands in every text and says nothing. The text's own bytes count: an exact
 // occurrence first, then one that differs in white space, case, Unicode form
 // or typographic marks only, then the same without the marks that models put
-// around a quote, then one that differs in what is no letter, see [loosen].
+// around a quote, then one that differs in what is no letter, see [loosen],
+// and one that leaves something out.
 func (t *indexed) quote(s string) (span, bool) {
 	s = strings.TrimSpace(s)
 	if blank(s) || !utf8.ValidString(s) {
@@ -31,7 +32,10 @@ func (t *indexed) quote(s string) (span, bool) {
 			return at, true
 		}
 	}
-	return t.inLetters(f)
+	if at, ok := t.inLetters(f); ok {
+		return at, true
+	}
+	return t.inParts(f)
 }
 
 func (t *indexed) inFolded(f string) (span, bool) {

@@ -1,6 +1,7 @@
 package extraction_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,13 @@ func TestQuotesAlignByTheirLetters(t *testing.T) {
 		{"La presidenta de México", "presidenta de Mexico", "presidenta de México"},
 		{"It has 1.5 million", "It has 15 million", ""},
 		{"It has 1 5 million", "It has 15 million", ""},
+		{"Ada Lovelace, who lived here, met Charles Babbage.", "Ada Lovelace ... met Charles", "Ada Lovelace, who lived here, met Charles"},
+		{"Ada Lovelace, who lived here, met Charles Babbage.", "Ada Lovelace [...] met Charles Babbage.", "Ada Lovelace, who lived here, met Charles Babbage"},
+		{"Ada Lovelace sang." + strings.Repeat(" It rained.", 40) + " Ada Lovelace, who sang, met Charles Babbage.", "Ada Lovelace … met Charles", "Ada Lovelace, who sang, met Charles"},
+		{"Ada Lovelace met Charles Babbage.", "met Charles … Ada Lovelace", ""},
+		{"Ada Lovelace met Charles Babbage.", "Ada Lovelace … Charles Babb", ""},
+		{"Ada Lovelace met Charles Babbage.", "Charles … Ada", ""},
+		{"Ada Lovelace sang." + strings.Repeat(" It rained.", 40) + " He met Charles Babbage.", "Ada Lovelace … met Charles", ""},
 		{"They asked us.", "U.S.", ""},
 		{"a manifold Adam", "manifold. Ada", ""},
 		{"It was un-Ada met", "Ada, met", "Ada met"},

@@ -151,10 +151,26 @@ func unaccented(s string) string {
 	return strings.Map(func(r rune) rune { bare, _ := bareLetter(r); return bare }, s)
 }
 
-// unaccentedAny is that by Unicode's tables.
+// unaccentedAny is that by Unicode's tables, and for letters that these do not take apart.
 func unaccentedAny(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(s) {
+		switch r {
+		case 'ł':
+			r = 'l'
+		case 'ø':
+			r = 'o'
+		case 'đ', 'ð':
+			r = 'd'
+		case 'ı':
+			r = 'i'
+		case 'æ':
+			b.WriteByte('a')
+			r = 'e'
+		case 'œ':
+			b.WriteByte('o')
+			r = 'e'
+		}
 		if !isAccent(r) {
 			b.WriteRune(r)
 		}
