@@ -60,9 +60,35 @@ func (t *indexed) goesOn(at int, n *name) bool {
 	}
 	first, _ := utf8.DecodeRuneInString(t.text[t.from[next.start]:])
 	plain := t.plain(next)
-	return unicode.IsUpper(first) && !function(plain) && !generic(plain) && !slices.ContainsFunc(n.own, func(word string) bool {
+	return unicode.IsUpper(first) && !function(plain) && !generic(plain) && !t.inHeadline(at) && !slices.ContainsFunc(n.own, func(word string) bool {
 		return strings.HasPrefix(plain, word[:skipRunes(word, 0, 3)])
 	})
+}
+
+// inHeadline reports whether a word stands in a row of five capitalised words or more with no
+// mark between, where capitals say nothing: "Xi Meets Putin In Moscow".
+func (t *indexed) inHeadline(at int) bool {
+	const row = 5
+	first, last := at, at
+	for last+1 < len(t.words) && last-at < row && t.capitalsGoOn(last) {
+		last++
+	}
+	for first > 0 && at-first < row && t.capitalsGoOn(first-1) {
+		first--
+	}
+	return last-first+1 >= row
+}
+
+// capitalsGoOn reports whether a word and the next have capitals, with one space between, in
+// one sentence.
+func (t *indexed) capitalsGoOn(at int) bool {
+	w, next := &t.words[at], &t.words[at+1]
+	return next.start == w.end+1 && t.folded[w.end] == ' ' && !next.opens && t.isCapital(w) && t.isCapital(next)
+}
+
+func (t *indexed) isCapital(w *word) bool {
+	first, _ := utf8.DecodeRuneInString(t.text[t.from[w.start]:])
+	return unicode.IsUpper(first)
 }
 
 // countsOn reports whether a name has a Roman numeral and behind a word of the text stands
@@ -133,10 +159,10 @@ func (t *indexed) hasAll(p passage, words []string) bool {
 	return len(words) > 0
 }
 
-// asName reports whether a word of the text that is one of a name, or a form of it, is
-// written as a name is: with a capital if the name has some and has one word only, so that "she will"
-// is no Will, or if the word has another form than the name's. Texts without capitals, or in
-// scripts without, tell nothing.
+// asName reports whether a word of the text that is one of a name's, or a form of it, is
+// written as a name. If the name has capitals, it must have one where it is the whole name,
+// so that "she will" is no Will, and where it has another form. A text of several sentences
+// without capitals, or a script without, tells nothing.
 func (t *indexed) asName(at int, n *name, word string) bool {
 	w := &t.words[at]
 	if plain := t.plain(w); !n.capital || len(n.words) > 1 && (plain == word || isPlural(plain, word)) {
