@@ -12,9 +12,10 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/modelserver"
 )
 
-// stopMargin is by how much a worker may outlive its drain timeout. The docs tell
-// people to kill it after 10 s.
-const stopMargin = 8 * time.Second
+// stopMargin is by how much a worker may outlive its drain timeout here. The docs say
+// 8 s, of which two are for the telemetry that this one does not have, and tell people
+// to kill it after 10 s.
+const stopMargin = 6 * time.Second
 
 // Whoever stops workers may do so because NATS is gone, or hangs: the worker ends in
 // time then, too, with calls in hand that never end and others that are answered when
