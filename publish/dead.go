@@ -30,7 +30,14 @@ type LetterFilter struct {
 	Kind   string
 	// Before and After bound when the message failed.
 	Before, After time.Time
+	// Unreadable adds messages in the stream of dead letters whose headers say not what
+	// was set aside: letters of the kind [KindUnreadable], failed when they were stored,
+	// with what is wrong as their error. They cannot be sent again.
+	Unreadable bool
 }
+
+// KindUnreadable is no kind that a dead letter has: its headers cannot be read.
+const KindUnreadable = "unreadable"
 
 func (f LetterFilter) takes(l Letter) bool {
 	return (f.Tenant == "" || l.Tenant == f.Tenant) && (f.Kind == "" || l.Kind == f.Kind) &&
@@ -68,7 +75,10 @@ func Letters(ctx context.Context, js jetstream.JetStream, names wire.Names, filt
 				return // set aside since: a replay that failed again must not be replayed again
 			}
 			letter, err := newLetter(names, &nats.Msg{Subject: msg.Subject(), Header: msg.Headers(), Data: msg.Data()}, meta.Sequence.Stream)
-			if err != nil || !filter.takes(letter) {
+			if err != nil {
+				letter.FailedAt = meta.Timestamp
+			}
+			if err != nil && !filter.Unreadable || !filter.takes(letter) {
 				continue
 			}
 			if !yield(letter, nil) {
@@ -79,7 +89,8 @@ func Letters(ctx context.Context, js jetstream.JetStream, names wire.Names, filt
 }
 
 // ReadLetter returns the dead letter with that sequence. The error is a
-// [*NoLetterError] if there is none.
+// [*NoLetterError] if there is none, and a [*wire.InvalidMessageError] beside a letter
+// of the kind [KindUnreadable].
 func ReadLetter(ctx context.Context, js jetstream.JetStream, names wire.Names, sequence uint64) (Letter, error) {
 	stream, err := js.Stream(ctx, names.DeadStream())
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -95,17 +106,22 @@ func ReadLetter(ctx context.Context, js jetstream.JetStream, names wire.Names, s
 	if err != nil {
 		return Letter{}, fmt.Errorf("read dead letter %d: %w", sequence, err)
 	}
-	return newLetter(names, &nats.Msg{Subject: raw.Subject, Header: raw.Header, Data: raw.Data}, sequence)
+	letter, err := newLetter(names, &nats.Msg{Subject: raw.Subject, Header: raw.Header, Data: raw.Data}, sequence)
+	if err != nil {
+		letter.FailedAt = raw.Time
+	}
+	return letter, err
 }
 
 func newLetter(names wire.Names, msg *nats.Msg, sequence uint64) (Letter, error) {
-	dead, err := wire.ParseDeadLetter(msg.Header)
-	if err != nil {
-		return Letter{}, fmt.Errorf("dead letter %d: %w", sequence, err)
-	}
 	tenant, err := names.Tenant(msg.Subject)
 	if err != nil {
 		tenant = msg.Subject // of a token that does not decode, which is why it was set aside
+	}
+	dead, err := wire.ParseDeadLetter(msg.Header)
+	if err != nil {
+		broken := wire.DeadLetter{Kind: KindUnreadable, Error: wire.CleanError(err.Error())}
+		return Letter{Sequence: sequence, Tenant: tenant, Dead: Dead{DeadLetter: broken}, Message: msg}, fmt.Errorf("dead letter %d: %w", sequence, err)
 	}
 	return Letter{
 		Sequence: sequence, Tenant: tenant, Dead: identify(names, tenant, dead, msg),

@@ -16,7 +16,7 @@ type forbiddenError struct {
 }
 
 func (e *forbiddenError) Error() string {
-	return fmt.Sprintf("this user may not %s: grant that, see docs/security.md, or use a user that may", e.Right)
+	return fmt.Sprintf("this user may not %s: %s", e.Right, rightAdvice(e.Right))
 }
 
 // ask does what needs the server's consent. A server does not answer what it forbids,

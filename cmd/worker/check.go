@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
@@ -67,7 +68,11 @@ func (c *checkCommand) Run(ctx context.Context, streams cli.Streams) error {
 		}
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %s failed", failed, cli.Count(len(findings), "check"))
+		err := fmt.Errorf("%d of %s failed", failed, cli.Count(len(findings), "check"))
+		if slices.ContainsFunc(findings, func(f finding) bool { return f.settings }) {
+			return cli.Usage(err)
+		}
+		return err
 	}
 	return nil
 }
@@ -85,6 +90,8 @@ type finding struct {
 	Detail string `json:"detail"`
 	Next   string `json:"next,omitempty"` // what to do about a failure
 	TookMS int64  `json:"took_ms"`
+
+	settings bool // only other settings can cure the failure
 }
 
 const (
@@ -153,6 +160,7 @@ func judge(name, detail string, err error) finding {
 		return finding{Check: name, Status: statusOK, Detail: wire.CleanText(detail, longestDetail)}
 	}
 	f := finding{Check: name, Status: statusFailed, Detail: wire.CleanText(err.Error(), longestDetail)}
+	f.settings = cli.ExitCode(err) == cli.ExitUsage
 	if a, ok := errors.AsType[*advised](err); ok {
 		f.Next = a.next
 	}

@@ -112,6 +112,9 @@ func (u *checkup) checkJetStream(ctx context.Context) (string, error) {
 		if errors.Is(err, nats.ErrNoResponders) {
 			return "", advise(err, "start the server with JetStream (nats-server -js), and enable it for this user's account, or name another with --nats-url")
 		}
+		if lost, _ := wire.LostSubscriptions(ctx, u.conn, u.names); len(lost) > 0 && wire.OfInbox(u.conn, lost[0]) {
+			return "", advise(fmt.Errorf("no answer reaches this user: it may not %s", lost[0]), rightAdvice(lost[0]))
+		}
 		return "", advise(err, "grant the right that is named, see docs/security.md, and look whether JetStream is enabled for the account")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)

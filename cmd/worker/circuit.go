@@ -144,7 +144,7 @@ func (c *circuitOpenCommand) Run(ctx context.Context, streams cli.Streams) error
 		return err
 	}
 	defer book.close()
-	if !book.knows(c.Name) {
+	if !book.knows(c.Name) && !book.session.works(ctx, func(w wire.WorkerState) bool { return w.Circuit == c.Name }) {
 		fmt.Fprintf(streams.Err, "nothing is stored of circuit %s so far: check that workers have --circuit %[1]s\n", cli.Printable(c.Name))
 	}
 	reason := wire.CleanError(c.Reason)

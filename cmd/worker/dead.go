@@ -52,22 +52,37 @@ type deadListCommand struct {
 }
 
 func (c *deadListCommand) Run(ctx context.Context, streams cli.Streams) error {
-	filter, err := c.filter(time.Now())
+	flags := c.letterFlags
+	if flags.Kind == publish.KindUnreadable {
+		flags.Kind = "" // which no dead letter has
+	}
+	filter, err := flags.filter(time.Now())
 	if err != nil {
 		return err
 	}
+	filter.Kind, filter.Unreadable = c.Kind, true
 	s, err := c.open(ctx, streams)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	letters := []publish.Letter{}
+	if err := s.hasLetters(ctx); err != nil {
+		return err
+	}
+	letters, unreadable := []publish.Letter{}, uint64(0)
 	for letter, err := range publish.Letters(ctx, s.js, s.names, filter) {
 		if err != nil {
 			return err
 		}
+		if letter.Kind == publish.KindUnreadable {
+			unreadable = letter.Sequence
+		}
 		letter.Message = nil // bodies are not listed, and there may be many
 		letters = append(letters, letter)
+	}
+	if unreadable > 0 {
+		fmt.Fprintf(streams.Err, "those of kind %s were not written by a worker and cannot be sent again; such as: worker dead show %d shows one, nats stream rmm %s %[2]d removes it\n",
+			publish.KindUnreadable, unreadable, s.names.DeadStream())
 	}
 	if c.JSON {
 		return cli.WriteJSON(streams.Out, letters)
@@ -121,16 +136,26 @@ type shownLetter struct {
 }
 
 func (c *deadShowCommand) Run(ctx context.Context, streams cli.Streams) error {
+	if c.Letter == 0 {
+		return cli.Usage(errNoSuchNumber)
+	}
 	s, err := c.open(ctx, streams)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	if err := s.hasLetters(ctx); err != nil {
+		return err
+	}
 	letter, err := publish.ReadLetter(ctx, s.js, s.names, c.Letter)
-	if err != nil {
+	unreadable := letter.Kind == publish.KindUnreadable
+	if err != nil && !unreadable {
 		return err
 	}
 	body, cut, err := wire.DeadLetterBody(letter.Message, wire.MaxUnpackedBytes)
+	if unreadable { // the message as it is
+		body, cut, err = letter.Message.Data, false, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -140,9 +165,28 @@ func (c *deadShowCommand) Run(ctx context.Context, streams cli.Streams) error {
 	return printLetter(streams.Out, letter, body, cut)
 }
 
+// errNoSuchNumber: streams count from 1.
+var errNoSuchNumber = errors.New("numbers of dead letters begin with 1; worker dead list has them")
+
+// hasLetters tells in plain words why dead letters cannot be read at all.
+func (s *session) hasLetters(ctx context.Context) error {
+	return s.ask(ctx, func(ctx context.Context) error {
+		_, err := wire.StreamExists(ctx, s.js, s.names.DeadStream())
+		return err
+	})
+}
+
 func printLetter(out io.Writer, l publish.Letter, body []byte, cut bool) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "letter\t%d\ntenant\t%s\nkind\t%s\nerror\t%s\n", l.Sequence, cli.Printable(l.Tenant), l.Kind, cli.Printable(l.Error))
+	if l.Kind == publish.KindUnreadable {
+		fmt.Fprintf(table, "stored\t%s\n", l.FailedAt.UTC().Format(time.RFC3339))
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(out, "\n%s\n", harmless(string(body)))
+		return err
+	}
 	fmt.Fprintf(table, "failed\t%s, after %s and %s\n", l.FailedAt.UTC().Format(time.RFC3339), attempts(l.Attempts), deliveries(l.Deliveries))
 	fmt.Fprintf(table, "came from\t%s, number %d\nchunk\t%s\n", cli.Printable(l.OriginSubject), l.OriginSequence, chunkShown(l))
 	if l.Usage != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
@@ -58,6 +59,9 @@ func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error 
 	case len(c.Letters) == 0 && !filtered && !c.All && !c.DryRun && cli.IsTerminal(streams.In): // scripts have always meant all
 		return cli.Usage(errors.New("give numbers of letters, filters such as --tenant or --kind, or --all; --dry-run alone shows what --all would send"))
 	}
+	if slices.Contains(c.Letters, 0) {
+		return cli.Usage(errNoSuchNumber)
+	}
 	s, err := c.open(ctx, streams)
 	if err != nil {
 		return err
@@ -65,6 +69,9 @@ func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error 
 	defer s.close()
 	report := replayReport{DryRun: c.DryRun, Replayed: []replay{}, Left: []replay{}}
 	failed := s.ask(ctx, func(ctx context.Context) error {
+		if _, err := wire.StreamExists(ctx, s.js, s.names.DeadStream()); err != nil {
+			return err
+		}
 		letters := publish.Letters(ctx, s.js, s.names, filter)
 		if len(c.Letters) > 0 {
 			letters = c.chosen(ctx, s)
@@ -90,7 +97,8 @@ func (c *deadReplayCommand) chosen(ctx context.Context, s *session) iter.Seq2[pu
 	return func(yield func(publish.Letter, error) bool) {
 		for _, sequence := range c.Letters {
 			letter, err := publish.ReadLetter(ctx, s.js, s.names, sequence)
-			if !yield(letter, err) || err != nil {
+			letter.Sequence = sequence // also of one that is not there
+			if !yield(letter, err) {
 				return
 			}
 		}
@@ -101,10 +109,13 @@ func (c *deadReplayCommand) chosen(ctx context.Context, s *session) iter.Seq2[pu
 // NATS.
 func (c *deadReplayCommand) replayAll(ctx context.Context, s *session, letters iter.Seq2[publish.Letter, error], streams cli.Streams, report *replayReport) error {
 	for letter, err := range letters {
-		if err != nil {
-			return err
+		r := replay{Letter: letter.Sequence, Tenant: letter.Tenant, Kind: letter.Kind}
+		switch {
+		case err == nil:
+			r, err = replayLetter(ctx, s, letter, c.DryRun)
+		case stays(err):
+			r.Reason, err = wire.CleanError(err.Error()), nil
 		}
-		r, err := replayLetter(ctx, s, letter, c.DryRun)
 		if err != nil {
 			return err
 		}
@@ -155,5 +166,6 @@ func replayLetter(ctx context.Context, s *session, letter publish.Letter, dryRun
 func stays(err error) bool {
 	_, noWay := errors.AsType[*wire.InvalidMessageError](err)
 	_, superseded := errors.AsType[*publish.SupersededError](err)
-	return noWay || superseded
+	_, gone := errors.AsType[*publish.NoLetterError](err)
+	return noWay || superseded || gone
 }

@@ -32,12 +32,15 @@ type limitFlags struct {
 	TPM    *int64        `name:"tpm" group:"limits" placeholder:"N" help:"Tokens that one tenant may use per window. Default: no limit."`
 }
 
+// errWindow: windows are told in milliseconds.
+var errWindow = errors.New("--window must be whole milliseconds, and at least one")
+
 func (f limitFlags) check(openai bool) error {
 	switch {
 	case openai && !f.RPM.given:
 		return errors.New("--rpm is required with --provider openai: how many calls per window the model server allows one tenant, or unlimited")
-	case f.Window <= 0:
-		return errors.New("--window must be positive")
+	case f.Window < time.Millisecond || f.Window%time.Millisecond != 0:
+		return errWindow
 	case f.TPM != nil && *f.TPM < 1:
 		return errors.New("--tpm must be positive; leave it out for no limit")
 	}

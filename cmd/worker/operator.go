@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -10,6 +12,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/internal/wire/alive"
 	"github.com/weirkeeper/weirkeeper/internal/wire/follow"
 )
 
@@ -50,6 +53,30 @@ func (f operatorFlags) open(ctx context.Context, streams cli.Streams) (*session,
 func (s *session) close() {
 	if s.conn != nil {
 		s.conn.Close()
+	}
+}
+
+// works reports whether a worker that is alive is such a one; false also if that
+// cannot be found out.
+func (s *session) works(ctx context.Context, such func(wire.WorkerState) bool) bool {
+	workers, _ := s.workers(ctx)
+	return slices.ContainsFunc(workers, such)
+}
+
+// workers are those that have lately said that they are alive.
+func (s *session) workers(ctx context.Context) (workers []wire.WorkerState, err error) {
+	err = s.ask(ctx, func(ctx context.Context) error {
+		reading, _, err := s.read(ctx, s.names.WorkersBucket())
+		workers = slices.DeleteFunc(alive.States(reading.Entries), func(w wire.WorkerState) bool { return w.State == "stopped" })
+		return err
+	})
+	return workers, err
+}
+
+// noteIdle says that nobody is there who would follow an order.
+func (s *session) noteIdle(ctx context.Context, out io.Writer) {
+	if workers, err := s.workers(ctx); err == nil && len(workers) == 0 {
+		fmt.Fprintf(out, "no worker runs in namespace %s at the moment: this is stored, and holds for those that start\n", s.names.Namespace())
 	}
 }
 

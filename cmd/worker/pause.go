@@ -83,6 +83,7 @@ func (c *pauseCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err := book.session.ask(ctx, func(ctx context.Context) error { return book.put(ctx, pause) }); err != nil {
 		return err
 	}
+	book.session.noteIdle(ctx, streams.Err)
 	return printPauses(streams.Out, []shownPause{{Pause: pause}}, c.JSON)
 }
 

@@ -105,7 +105,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		shared, err = natsStores(ctx, js, names, watch)
 	}
 	if err != nil {
-		return err
+		return startError(ctx, js, names, err)
 	}
 	defer shared.close()
 	config := consumer.Config{Namespace: c.Namespace, Replicas: c.Replicas, WorkerName: instance, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Logger: logger, Version: cli.Version(), Circuit: c.Circuit, Limits: c.limits()}
@@ -154,7 +154,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		warnSmallTokens(logger, c.limits().Tokens, fullChunk(c.SplitFlags), c.MaxTokens)
 	}
 	logger.Info("starting", "model", provider.Model(), "rpm", limitsShown(c.limits().Requests), "window", c.Window, "circuit", c.Circuit, "cache", c.Cache)
-	return natsflags.StartError(engine.worker.Run(ctx))
+	return startError(ctx, js, names, engine.worker.Run(ctx))
 }
 
 func (c *runCommand) check() error {

@@ -157,7 +157,7 @@ func (c *limitsSetCommand) entry() (tenantLimits, error) {
 	}
 	if c.Window != nil {
 		if *c.Window < time.Millisecond || *c.Window%time.Millisecond != 0 {
-			return entry, errors.New("--window must be whole milliseconds, and at least one")
+			return entry, errWindow
 		}
 		ms := c.Window.Milliseconds()
 		entry.WindowMS = &ms

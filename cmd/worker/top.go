@@ -106,7 +106,8 @@ const lookTimeout = 15 * time.Second
 func look(ctx context.Context, reader *overview.Reader) (overview.Fleet, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	return reader.Read(ctx)
+	fleet, err := reader.Read(ctx)
+	return fleet, plainRead(err)
 }
 
 // live shows the fleet on the whole terminal until somebody ends it. Looking goes on

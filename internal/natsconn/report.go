@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -69,7 +70,11 @@ func (r *reporter) back(nc *nats.Conn) {
 
 func (r *reporter) heard(_ *nats.Conn, sub *nats.Subscription, err error) {
 	if right := DeniedRight(err); right != "" {
-		if r.due(right) {
+		switch {
+		case !r.due(right):
+		case OfDefaultInbox(right):
+			r.log.Error("NATS does not allow this user the inbox that is the default: set NATS_INBOX_PREFIX (--nats-inbox-prefix) to what its account allows, see docs/security.md", "right", right)
+		default:
 			r.log.Error("NATS does not allow this user what it has to do: grant it, see docs/security.md", "right", right)
 		}
 		return
@@ -81,6 +86,12 @@ func (r *reporter) heard(_ *nats.Conn, sub *nats.Subscription, err error) {
 	if r.due(text + " " + subject) {
 		r.log.Warn("NATS reports an error", "error", text, "subject", subject)
 	}
+}
+
+// OfDefaultInbox reports whether a right, as [DeniedRight] has it, is that to answers
+// under the prefix that clients use unless they are told another.
+func OfDefaultInbox(right string) bool {
+	return strings.HasPrefix(right, "subscribe to "+nats.InboxPrefix)
 }
 
 var violation = regexp.MustCompile(`(?i)permissions violation for (publish|subscription) to "([^"]*)"`)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"golang.org/x/term"
 
@@ -21,10 +22,11 @@ type Screen struct {
 	resize chan os.Signal
 }
 
-// Possible reports whether out is a terminal that a screen can be opened on.
+// Possible reports whether out is a terminal that a screen can be opened on. Where TERM
+// is not set nothing is known of it, but on Windows, which does not use that.
 func Possible(out io.Writer, lookup func(string) (string, bool)) bool {
 	kind, _ := lookup("TERM")
-	return cli.IsTerminal(out) && kind != "dumb"
+	return (kind != "" || runtime.GOOS == "windows") && kind != "dumb" && cli.IsTerminal(out)
 }
 
 // Open takes over the terminal that out is. What was on it comes back with

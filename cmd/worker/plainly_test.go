@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/publish"
+)
+
+// at are the flags of an operator who means that server.
+func at(url string) operatorFlags {
+	return operatorFlags{Flags: natsflags.Flags{NATSURL: url, Namespace: "weir", Replicas: 1}, LogFlags: cli.LogFlags{LogLevel: "error"}}
+}
+
+// listening starts a server that commands connect to.
+func listening(t *testing.T, options *server.Options) (url string) {
+	options.Host, options.Port, options.NoLog, options.NoSigs, options.StoreDir = "127.0.0.1", server.RANDOM_PORT, true, true, t.TempDir()
+	srv, err := server.NewServer(options)
+	require.NoError(t, err)
+	srv.Start()
+	t.Cleanup(srv.WaitForShutdown)
+	t.Cleanup(srv.Shutdown)
+	require.True(t, srv.ReadyForConnections(10*time.Second))
+	return srv.ClientURL()
+}
+
+func jetStream(t *testing.T, url string) jetstream.JetStream {
+	nc, err := nats.Connect(url, nats.UserInfo("u", "p"), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	require.NoError(t, err)
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	require.NoError(t, err)
+	return js
+}
+
+// told is what a command has written.
+type told struct{ out, err bytes.Buffer }
+
+func (t *told) streams() cli.Streams {
+	return cli.Streams{In: strings.NewReader(""), Out: &t.out, Err: &t.err}
+}
+
+// What somebody published among the dead letters is counted, so it is listed, too.
+func TestLettersThatCannotBeReadAreListed(t *testing.T) {
+	url := listening(t, &server.Options{JetStream: true})
+	js := jetStream(t, url)
+	names, err := wire.NewNames("")
+	require.NoError(t, err)
+	require.NoError(t, wire.Ensure(t.Context(), js, names))
+	ack, err := js.Publish(t.Context(), "weir.dead.acme", []byte("what is this"))
+	require.NoError(t, err)
+	flags := at(url)
+
+	var list told
+	require.NoError(t, (&deadListCommand{operatorFlags: flags}).Run(t.Context(), list.streams()))
+	require.Regexp(t, `1\s+acme\s+unreadable\s.*Weir-Error-Kind is "", not a kind`, list.out.String())
+	require.Contains(t, list.err.String(), "worker dead show 1 shows one, nats stream rmm WEIR_DEAD 1 removes it")
+	for kind, listed := range map[string]bool{publish.KindUnreadable: true, "refused": false} {
+		var some told
+		require.NoError(t, (&deadListCommand{letterFlags: letterFlags{Kind: kind}, operatorFlags: flags}).Run(t.Context(), some.streams()))
+		require.Equal(t, listed, strings.Contains(some.out.String(), "acme"), kind)
+	}
+
+	var show told
+	require.NoError(t, (&deadShowCommand{Letter: ack.Sequence, operatorFlags: flags}).Run(t.Context(), show.streams()))
+	require.Contains(t, show.out.String(), "what is this")
+	err = (&deadShowCommand{operatorFlags: flags}).Run(t.Context(), show.streams())
+	require.Equal(t, cli.ExitUsage, cli.ExitCode(err), err)
+
+	letter := wire.DeadLetter{Kind: "refused", OriginSubject: "weir.chunks.acme", OriginSequence: 1, FailedAt: time.Now()}
+	good, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: "weir.dead.acme", Header: letter.Header(nil), Data: []byte(`{"text":"Ada"}`)})
+	require.NoError(t, err)
+	var replay told
+	err = (&deadReplayCommand{Letters: []uint64{9999, ack.Sequence, good.Sequence}, operatorFlags: flags}).Run(t.Context(), replay.streams())
+	require.EqualError(t, err, "2 dead letters could not be sent again")
+	require.Equal(t, cli.ExitFailed, cli.ExitCode(err))
+	require.Contains(t, replay.out.String(), "there is no dead letter 9999")
+	require.Contains(t, replay.out.String(), "sent\t2\tacme\trefused")
+	err = (&deadReplayCommand{Letters: []uint64{0}, operatorFlags: flags}).Run(t.Context(), replay.streams())
+	require.Equal(t, cli.ExitUsage, cli.ExitCode(err), err)
+}
+
+// Who opens the circuit of workers that have not failed yet has spelt it right, and
+// who pauses a fleet that does not run may have mistaken the namespace.
+func TestOperatorsHearWhetherAnybodyListens(t *testing.T) {
+	url := listening(t, &server.Options{JetStream: true})
+	js := jetStream(t, url)
+	names, err := wire.NewNames("")
+	require.NoError(t, err)
+	flags, tenant := at(url), "acme"
+	open := func(name string) string {
+		var o told
+		require.NoError(t, (&circuitOpenCommand{circuitName: circuitName{name}, Reason: "test", operatorFlags: flags}).Run(t.Context(), o.streams()))
+		return o.err.String()
+	}
+	pause := func() string {
+		var o told
+		require.NoError(t, (&pauseCommand{pauseTarget: pauseTarget{Tenant: &tenant}, operatorFlags: flags}).Run(t.Context(), o.streams()))
+		return o.err.String()
+	}
+	require.Contains(t, open("gpu"), "check that workers have --circuit gpu")
+	require.Contains(t, pause(), "no worker runs in namespace weir")
+
+	_, err = wire.EnsureWorkers(t.Context(), js, names)
+	require.NoError(t, err)
+	bucket, err := js.KeyValue(t.Context(), names.WorkersBucket())
+	require.NoError(t, err)
+	state, err := json.Marshal(wire.WorkerState{Worker: "w", State: "consuming", Circuit: "tpu", At: time.Now()})
+	require.NoError(t, err)
+	_, err = bucket.Put(t.Context(), "w.1", state)
+	require.NoError(t, err)
+	require.NotContains(t, open("tpu"), "nothing is stored")
+	require.Contains(t, open("npu"), "check that workers have --circuit npu")
+	require.Empty(t, pause())
+}
+
+// A worker that cannot start says what worker check says.
+func TestWhatKeepsAWorkerFromStartingIsTold(t *testing.T) {
+	names, err := wire.NewNames("")
+	require.NoError(t, err)
+	start := func(options *server.Options) error {
+		js := jetStream(t, listening(t, options))
+		return startError(t.Context(), js, names, fmt.Errorf("opaque: %w", nats.ErrTimeout))
+	}
+	allowed := func(publish, subscribe string, denied ...string) *server.Options {
+		return &server.Options{JetStream: true, Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
+			Publish: &server.SubjectPermission{Allow: []string{publish}, Deny: denied}, Subscribe: &server.SubjectPermission{Allow: []string{subscribe}},
+		}}}}
+	}
+	js := jetStream(t, listening(t, &server.Options{}))
+	_, err = natsStores(t.Context(), js, names, nil)
+	require.ErrorContains(t, startError(t.Context(), js, names, err), "bucket weir_circuit: the server, or this user's account on it, has no JetStream")
+	err = start(allowed(">", ">", "$JS.API.STREAM.CREATE.>"))
+	require.ErrorContains(t, err, "may not publish to $JS.API.STREAM.CREATE.WEIR_CHUNKS, ")
+	require.ErrorContains(t, err, "$JS.API.STREAM.CREATE.KV_weir_circuit")
+	require.EqualError(t, start(allowed(">", "_INBOX_worker.>")),
+		"this user may not subscribe to _INBOX.>: set --nats-inbox-prefix (NATS_INBOX_PREFIX) to what this user's account allows, see docs/security.md")
+}
+
+// Settings that cannot be right end with the exit code that worker run has for them.
+func TestSettingsThatCannotBeRight(t *testing.T) {
+	require.True(t, judge("nats", "", advise(cli.Usage(errWindow), "correct that")).settings)
+	require.False(t, judge("nats", "", advise(errTooBusy, "try again")).settings)
+	for window, ok := range map[time.Duration]bool{0: false, 1: false, time.Millisecond + 1: false, time.Millisecond: true, time.Minute: true} {
+		require.Equal(t, ok, limitFlags{Window: window}.check(false) == nil, window)
+	}
+}

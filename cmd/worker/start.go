@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
+	"github.com/weirkeeper/weirkeeper/internal/overview"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
+)
+
+// startError says of a worker that cannot start what worker check would: that there is
+// no JetStream, or all rights that are missing. Of other errors it leaves the words.
+func startError(ctx context.Context, js jetstream.JetStream, names wire.Names, err error) error {
+	err = natsflags.StartError(err)
+	if err == nil || ctx.Err() != nil || cli.ExitCode(err) == cli.ExitUsage {
+		return err
+	}
+	if errors.Is(err, nats.ErrNoResponders) {
+		return withoutJetStream("bucket "+names.CircuitBucket(), err)
+	}
+	lost, problem := wire.LostSubscriptions(ctx, js.Conn(), names)
+	if problem == nil && len(lost) > 0 && wire.OfInbox(js.Conn(), lost[0]) {
+		return &forbiddenError{lost[0]} // without answers every right would seem to be missing
+	}
+	missing, problem := wire.MissingRights(ctx, js, names, wire.NewProbe())
+	if problem != nil || len(missing) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: this user may not %s: grant it, see docs/security.md; what is missing can be created by who may, with worker setup", err, listed(missing))
+}
+
+// withoutJetStream is in plain words why nobody answers for an object.
+func withoutJetStream(object string, err error) error {
+	if _, plain := errors.AsType[*wire.AccessError](err); plain {
+		return err
+	}
+	return &wire.AccessError{Object: object, Err: err}
+}
+
+// plainRead does that for what of the fleet could not be read.
+func plainRead(err error) error {
+	if failed, ok := errors.AsType[*overview.ReadError](err); ok && errors.Is(err, nats.ErrNoResponders) {
+		return withoutJetStream(failed.What, failed.Err)
+	}
+	return err
+}
+
+// rightAdvice is what to do about a right that is missing.
+func rightAdvice(right string) string {
+	if natsconn.OfDefaultInbox(right) {
+		return "set --nats-inbox-prefix (NATS_INBOX_PREFIX) to what this user's account allows, see docs/security.md"
+	}
+	return "grant that, see docs/security.md, or use a user that may"
+}
