@@ -61,17 +61,19 @@ func NewChooser(config ChooserConfig) (*Chooser, error) {
 }
 
 // Choose takes the publisher's domain if it is known, else what the classifiers
-// are sure of, else the fallback, with the reason (R36). It also says what asking
-// has cost. Its only error is that of ctx.
+// are sure of, else the fallback, with the reason (R36). Where there is only one domain
+// nobody is asked: it is the fallback. It also says what asking has cost. Its only
+// error is that of ctx.
 func (c *Chooser) Choose(ctx context.Context, tenant string, chunk Chunk) (DomainChoice, Usage, error) {
 	if domain, ok := c.config.Domains.Find(chunk.Domain); ok {
 		return DomainChoice{ID: domain.ID}, Usage{}, nil
 	}
 	var spent Usage
-	choice, err := c.known.get(ctx, documentKey(tenant, chunk), func() (choice DomainChoice, lasting bool, err error) {
+	find := func() (choice DomainChoice, lasting bool, err error) {
 		choice, spent, lasting, err = c.classify(ctx, tenant, chunk)
 		return choice, lasting, err
-	})
+	}
+	choice, err := c.known.get(ctx, documentKey(tenant, chunk), find)
 	if err == nil && chunk.Domain != "" {
 		choice.FallbackReason = strings.TrimSuffix(fmt.Sprintf("the publisher's domain %.80q is not known; %s", chunk.Domain, choice.FallbackReason), "; ")
 	}
@@ -81,6 +83,9 @@ func (c *Chooser) Choose(ctx context.Context, tenant string, chunk Chunk) (Domai
 // classify asks one classifier after the other until one is sure. lasting says
 // that asking again would bring the same.
 func (c *Chooser) classify(ctx context.Context, tenant string, chunk Chunk) (choice DomainChoice, spent Usage, lasting bool, err error) {
+	if c.config.Domains.only {
+		return DomainChoice{ID: c.config.Domains.Fallback().ID, FallbackReason: "it is the only domain"}, Usage{}, true, nil
+	}
 	sample := Sample{Tenant: tenant, Title: beginning(chunk.Title, MaxNameRunes), Text: beginning(chunk.Text, SampleRunes)}
 	limited, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()

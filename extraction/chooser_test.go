@@ -146,6 +146,36 @@ func TestR36ThePublishersDomainComesFirst(t *testing.T) {
 	require.Equal(t, `the publisher's domain "sports" is not known; no classifier is on`, choice.FallbackReason)
 }
 
+// R36: where there is one domain to choose, nobody is asked and no document falls out of it, so
+// that what is strict holds for all. A fallback of its own, or the publisher, may say otherwise.
+func TestR36TheOnlyDomainIsNotAQuestion(t *testing.T) {
+	tiny := extraction.Domain{ID: "tiny", Keywords: []string{"engine"}, Entities: []extraction.EntityType{{Type: "person"}}}
+	of := func(fallback string, list ...extraction.Domain) (*extraction.Chooser, *counted) {
+		d, err := extraction.NewDomains(fallback, list...)
+		require.NoError(t, err)
+		d = d.Strict()
+		require.True(t, d.Fallback().Strict)
+		asked := &counted{next: always("tiny", 0.1)}
+		c, err := extraction.NewChooser(extraction.ChooserConfig{Domains: d, Classifiers: []extraction.Classifier{asked}})
+		require.NoError(t, err)
+		return c, asked
+	}
+	for _, fallback := range []string{"", "tiny"} {
+		c, asked := of(fallback, tiny)
+		require.Equal(t, extraction.DomainChoice{ID: "tiny", FallbackReason: "it is the only domain"}, choose(t, c, extraction.Chunk{Text: "x"}))
+		require.Equal(t, extraction.DomainChoice{ID: "tiny", FallbackReason: `the publisher's domain "sea" is not known; it is the only domain`},
+			choose(t, c, extraction.Chunk{Text: "x", Domain: "sea"}))
+		require.Equal(t, extraction.DomainChoice{ID: "general"}, choose(t, c, extraction.Chunk{Text: "x", Domain: "general"}))
+		require.Empty(t, asked.asked)
+	}
+	c, asked := of("general", tiny)
+	require.Equal(t, "general", choose(t, c, extraction.Chunk{Text: "x"}).ID)
+	require.Len(t, asked.asked, 1)
+	c, asked = of("", tiny, extraction.Domain{ID: "sea"})
+	require.Equal(t, "general", choose(t, c, extraction.Chunk{Text: "x"}).ID)
+	require.Len(t, asked.asked, 1)
+}
+
 func TestClassifiersAreAskedUntilOneIsSure(t *testing.T) {
 	second, third := &counted{next: always("news", 0.7)}, &counted{next: always("fiction", 1)}
 	choice := choose(t, chooser(t, always("fiction", 0.5), fails(errors.New("broken")), second, third), extraction.Chunk{Text: "x"})

@@ -75,12 +75,14 @@ func (e *DomainError) Error() string {
 type Domains struct {
 	list     []Domain
 	fallback int
+	only     bool // the fallback is the one domain that was given
 }
 
 // NewDomains checks the domains and puts them together. fallback is the ID of
 // the one that documents are read with whose domain nobody knows; empty is
-// [DefaultDomain]. An open domain of that ID is added if the list has none. The
-// error is a [*DomainError] or an [*ArgumentError].
+// [DefaultDomain], or the only domain if the list has one. An open domain of the ID
+// [DefaultDomain] is added if the list has none. The error is a [*DomainError] or an
+// [*ArgumentError].
 func NewDomains(fallback string, list ...Domain) (*Domains, error) {
 	if len(list) > MaxDomains {
 		return nil, &ArgumentError{Argument: "domains", Reason: fmt.Sprintf("are more than %d", MaxDomains)}
@@ -98,12 +100,17 @@ func NewDomains(fallback string, list ...Domain) (*Domains, error) {
 	if !d.has(DefaultDomain) {
 		d.list = append(d.list, Domain{ID: DefaultDomain, Title: "Anything"})
 	}
-	if fallback == "" {
+	switch {
+	case fallback != "":
+	case len(list) == 1:
+		fallback = list[0].ID
+	default:
 		fallback = DefaultDomain
 	}
 	if d.fallback = d.index(fallback); d.fallback < 0 {
 		return nil, &ArgumentError{Argument: "fallback", Reason: fmt.Sprintf("is %q, which is none of the domains", fallback)}
 	}
+	d.only = len(list) == 1 && d.fallback == 0
 	return d, nil
 }
 
@@ -123,7 +130,7 @@ func (d *Domains) Find(id string) (Domain, bool) {
 
 // Strict returns the same domains, all of them strict.
 func (d *Domains) Strict() *Domains {
-	strict := &Domains{list: slices.Clone(d.list), fallback: d.fallback}
+	strict := &Domains{list: slices.Clone(d.list), fallback: d.fallback, only: d.only}
 	for i := range strict.list {
 		strict.list[i].Strict = true
 	}

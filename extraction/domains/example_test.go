@@ -26,6 +26,7 @@ domains:
     keywords: [ship, port, anchor, captain]
     entities:
       ship: A vessel
+fallback: general
 `)
 	if err != nil {
 		fmt.Println(err)

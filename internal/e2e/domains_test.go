@@ -21,6 +21,7 @@ const seaDomains = `domains:
       captain: Who commands it
     relationships:
       commands: {from: [captain], to: [ship]}
+fallback: general
 `
 
 const voyage = `The captain of the ship Argo dropped anchor. Argo made Piraeus her next port of call.
