@@ -150,6 +150,18 @@ func TestWordDocument(t *testing.T) {
 	require.Equal(t, []string{"/One", "/One", "/Two"}, valuesAt(text, "One", "June", "end"))
 }
 
+// Hidden text is where instructions to models are put, in Word as in pages.
+func TestHiddenRunsOfWordAreLeftOut(t *testing.T) {
+	run := func(properties, text string) string {
+		return "<w:r><w:rPr>" + properties + "</w:rPr><w:t>" + text + "</w:t></w:r>"
+	}
+	content := samplefiles.Word("", "<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>"+samplefiles.Run("Ada ")+run("<w:vanish/>", "no")+run(`<w:vanish w:val="true"/>`, "no")+
+		run(`<w:vanish w:val="0"/>`, "met ")+run(`<w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange>`, "Charles")+run("<w:b/>", ".")+"</w:p>")
+	text, err := newReader(t).Read(t.Context(), ".docx", content)
+	require.NoError(t, err)
+	require.Equal(t, "Ada met Charles.", text.Text)
+}
+
 func TestWordNotesAreRead(t *testing.T) {
 	files := append(samplefiles.WordFiles("", samplefiles.Paragraph("Body.")),
 		samplefiles.File{Name: "word/footnotes.xml", Content: `<w:footnotes xmlns:w="w"><w:footnote>` + samplefiles.Paragraph("A note.") + `</w:footnote></w:footnotes>`})

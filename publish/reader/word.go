@@ -11,7 +11,8 @@ import (
 )
 
 // readWord reads a Word document: paragraphs, tables as rows with bars, and the
-// notes at the end. What was deleted with changes tracked is not there.
+// notes at the end. What was deleted with changes tracked is not there, nor are runs
+// that are hidden (w:vanish) by themselves; what a style hides is read.
 func (r *Reader) readWord(ctx context.Context, content []byte) (Text, error) {
 	a, err := r.openArchive(ctx, "a Word document", content)
 	if err != nil {
@@ -124,6 +125,7 @@ type wordReader struct {
 
 	line    strings.Builder // the paragraph at hand
 	heading bool
+	hidden  bool     // the run at hand is not seen
 	cells   []string // of the table row at hand
 	tables  int      // that we are inside
 	row     bool     // the last block is a row
@@ -154,7 +156,19 @@ func (w *wordReader) part(in io.Reader) error {
 
 func (w *wordReader) start(d *xml.Decoder, t xml.StartElement) error {
 	switch t.Name.Local {
+	case "r":
+		w.hidden = false
+	case "vanish":
+		switch attribute(t, "val") {
+		case "0", "false", "off":
+			w.hidden = false
+		default:
+			w.hidden = true
+		}
 	case "t":
+		if w.hidden {
+			return skipElement(d)
+		}
 		return w.text(d)
 	case "tab":
 		w.line.WriteByte('\t')
@@ -166,7 +180,7 @@ func (w *wordReader) start(d *xml.Decoder, t xml.StartElement) error {
 		w.heading = w.headings[attribute(t, "val")]
 	case "tbl":
 		w.tables++
-	case "moveFrom", "Fallback": // the same text stands elsewhere
+	case "moveFrom", "Fallback", "rPrChange": // the same text stands elsewhere, or is what was
 		return skipElement(d)
 	}
 	return nil
