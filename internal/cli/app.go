@@ -69,7 +69,7 @@ func (a App) Run(ctx context.Context, args []string, grammar any) (code int) {
 		a.printError(err.Error())
 		return ExitUsage
 	}
-	parsed, err := parser.Parse(usual(args))
+	parsed, err := parser.Parse(negatives(usual(args)))
 	if err != nil {
 		a.reportUsage(err, from)
 		if misspelt(parser, args) {
@@ -113,6 +113,27 @@ func usual(args []string) []string {
 		return []string{"version"}
 	}
 	return args
+}
+
+// negative is a number or duration below 0. No short flag is a digit.
+var negative = regexp.MustCompile(`^-[0-9.]`)
+
+// negatives ties such a value to its flag: kong would take it for a short flag, and
+// the flag itself says better what it wants.
+func negatives(args []string) []string {
+	tied := make([]string, 0, len(args))
+	for i, arg := range args {
+		last := len(tied) - 1
+		switch {
+		case arg == "--":
+			return append(tied, args[i:]...)
+		case last >= 0 && negative.MatchString(arg) && strings.HasPrefix(tied[last], "--") && !strings.Contains(tied[last], "="):
+			tied[last] += "=" + arg
+		default:
+			tied = append(tied, arg)
+		}
+	}
+	return tied
 }
 
 // misspelt reports whether the first argument is meant as a command and is none.
