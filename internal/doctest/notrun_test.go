@@ -16,6 +16,7 @@ import (
 // not run by a test, by the words it begins with; the longest beginning counts.
 var reasons = map[string]string{
 	"kubectl":            "needs a cluster",
+	"nats stream rmm":    "takes a message away for good",
 	"helm":               "needs a cluster",
 	"docker":             "needs a container engine",
 	"systemctl":          "needs a service of systemd",
