@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
@@ -15,7 +18,7 @@ import (
 
 type deadReplayCommand struct {
 	Letters []uint64 `arg:"" optional:"" name:"letter" help:"Numbers of dead letters, as worker dead list has them. Else filters choose."`
-	All     bool     `help:"All dead letters of all tenants."`
+	All     bool     `help:"All dead letters of all tenants: also what a script gets that gives no number and no filter."`
 	DryRun  bool     `help:"Say what would be sent, and send nothing."`
 
 	letterFlags   `embed:""`
@@ -24,7 +27,10 @@ type deadReplayCommand struct {
 
 // Help is shown below the summary of the command.
 func (deadReplayCommand) Help() string {
-	return `Sends the original message to where it came from, with fresh attempts, and removes the dead letter once the stream has the message. The header
+	return `Without a number, a filter and --all it sends ALL dead letters of all tenants when standard input is no terminal, as in a script, a cron job or a container;
+standard error says so and how many there are. On a terminal it asks for one of them. Scripts should say --all if they mean it.
+
+Sends the original message to where it came from, with fresh attempts, and removes the dead letter once the stream has the message. The header
 Weir-Replayed keeps the trail: if the message is set aside again, worker dead show tells how often and why before.
 
 A letter stays if there is no way back (its end was cut off), or if a later version of its document has a result already. What is set aside while this
@@ -72,6 +78,11 @@ func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error 
 		if _, err := wire.StreamExists(ctx, s.js, s.names.DeadStream()); err != nil {
 			return err
 		}
+		if len(c.Letters) == 0 && !filtered && !c.All {
+			if err := sayAll(ctx, s, streams.Err); err != nil {
+				return err
+			}
+		}
 		letters := publish.Letters(ctx, s.js, s.names, filter)
 		if len(c.Letters) > 0 {
 			letters = c.chosen(ctx, s)
@@ -89,6 +100,20 @@ func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error 
 	case len(report.Left) > 0:
 		return fmt.Errorf("%s could not be sent again", cli.Count(len(report.Left), "dead letter"))
 	}
+	return nil
+}
+
+// sayAll says that all letters are meant, where nobody has said so.
+func sayAll(ctx context.Context, s *session, to io.Writer) error {
+	n := uint64(0)
+	stream, err := s.js.Stream(ctx, s.names.DeadStream())
+	switch {
+	case err == nil:
+		n = stream.CachedInfo().State.Msgs
+	case !errors.Is(err, jetstream.ErrStreamNotFound):
+		return fmt.Errorf("read dead letters: %w", err)
+	}
+	fmt.Fprintf(to, "no tenant or filter given: all %s\n", cli.Count(int(n), "letter"))
 	return nil
 }
 

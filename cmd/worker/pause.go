@@ -51,7 +51,10 @@ type pauseCommand struct {
 
 // Help is shown below the summary of the command.
 func (pauseCommand) Help() string {
-	return `Running workers follow within two seconds: they take no more chunks of the tenant, or of anybody, and finish what they have in hand. Chunks wait in the
+	return `Without a tenant it pauses the WHOLE FLEET when standard input is no terminal, as in a script, a cron job or a container, and says so on standard error. On a
+terminal that takes --fleet, and scripts should give it, too.
+
+Running workers follow within two seconds: they take no more chunks of the tenant, or of anybody, and finish what they have in hand. Chunks wait in the
 queue, and none of their attempts is used up. Documents are still split into chunks, which asks no model. Workers stay ready.
 
 When the time is over work goes on by itself. worker resume ends a pause earlier, and to pause again replaces it.`
@@ -70,6 +73,9 @@ func (c *pauseCommand) Run(ctx context.Context, streams cli.Streams) error {
 	}
 	if err != nil {
 		return cli.Usage(err)
+	}
+	if c.Tenant == nil && !c.Fleet {
+		fmt.Fprintln(streams.Err, "no tenant given: the whole fleet")
 	}
 	book, err := c.pauses(ctx, streams, true)
 	if err != nil {
@@ -130,7 +136,7 @@ type resumeCommand struct {
 
 // Help is shown below the summary of the command.
 func (resumeCommand) Help() string {
-	return `Ends the pause of a tenant, or without one that of the whole fleet, before its time. Either leaves the other alone. Running workers follow within two seconds.`
+	return `Ends the pause of a tenant, or with --fleet or without either that of the whole fleet, before its time. Either leaves the other alone. Running workers follow within two seconds.`
 }
 
 func (c *resumeCommand) Run(ctx context.Context, streams cli.Streams) error {
@@ -156,7 +162,7 @@ func (c *resumeCommand) Run(ctx context.Context, streams cli.Streams) error {
 	}
 	switch {
 	case len(left) > 0 && left[0].Fleet:
-		fmt.Fprintf(streams.Err, "the whole fleet is still paused until %s: worker resume ends that\n", left[0].Until.Format(time.RFC3339))
+		fmt.Fprintf(streams.Err, "the whole fleet is still paused until %s: worker resume --fleet ends that\n", left[0].Until.Format(time.RFC3339))
 	case target.Fleet && len(left) > 0:
 		fmt.Fprintf(streams.Err, "%s still paused: see worker pause --list\n", cli.Count(len(left), "tenant"))
 	}

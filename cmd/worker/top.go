@@ -28,7 +28,8 @@ type topCommand struct {
 // Help is shown below the summary of the command.
 func (topCommand) Help() string {
 	return `On a terminal the whole screen is used; q ends it, ? tells of the other keys, and l of the columns. Elsewhere, and with --once, plain lines are written, a block for each look,
-and with --json one JSON object on a line for each look, as /api/fleet of a worker has it.
+and with --json one JSON object on a line for each look, as /api/fleet of a worker has it. While NATS is away there are no new figures: the screen's last line and the lines say so and
+of when those before are, and with --json there are lines with nothing but problem and figures_of.
 
 What is not known is -, or null. Of a tenant's wait the reason is limit (its allowance is used up), cooling (the model server has asked for less), paused, or
 circuit (that of every worker is open). The columns, as far as there is room for them:
@@ -60,27 +61,33 @@ func (c *topCommand) Run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	view := newTopView(s.names.Namespace(), c.Sort, c.Filter)
+	looking := newLooker(s.conn, reader, c.Interval)
+	defer looking.close()
 	if live {
-		return c.live(ctx, streams, reader, view)
+		return c.live(ctx, streams, looking, view)
 	}
-	return c.plain(ctx, streams, reader, view)
+	return c.plain(ctx, streams, looking, view)
 }
 
-// plain writes a block for each look. One that fails costs a line on standard error.
-func (c *topCommand) plain(ctx context.Context, streams cli.Streams, reader *overview.Reader, view *topView) error {
+// plain writes a block for each look, or that there is nothing new to be seen; why, if it
+// is not that the connection is gone, is on standard error.
+func (c *topCommand) plain(ctx context.Context, streams cli.Streams, looking *looker, view *topView) error {
 	for {
-		fleet, err := look(ctx, reader)
+		fleet, err := looking.look(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil // told to stop
 		case err != nil && c.Once:
 			return err
+		case errors.Is(err, errDisconnected), errors.Is(err, errNoAnswer):
+			if err := c.stale(streams.Out, err, view.fleet); err != nil {
+				return err
+			}
 		case err != nil:
 			fmt.Fprintf(streams.Err, "%s\n", err)
 		case c.JSON:
-			encoder := json.NewEncoder(streams.Out)
-			encoder.SetEscapeHTML(false)
-			if err := encoder.Encode(fleet); err != nil {
+			view.take(fleet)
+			if err := writeLine(streams.Out, fleet); err != nil {
 				return err
 			}
 		default:
@@ -92,27 +99,39 @@ func (c *topCommand) plain(ctx context.Context, streams cli.Streams, reader *ove
 		if c.Once {
 			return nil
 		}
-		select {
-		case <-time.After(c.Interval):
-		case <-ctx.Done():
+		if !looking.wait(ctx) {
 			return nil
 		}
 	}
 }
 
-// lookTimeout is how long one look may take before it has failed.
-const lookTimeout = 15 * time.Second
+// stale is what is written in place of figures that nobody has.
+func (c *topCommand) stale(out io.Writer, problem error, last *overview.Fleet) error {
+	text := outdated(problem, last)
+	if !c.JSON {
+		_, err := fmt.Fprintf(out, "%s\n\n", text)
+		return err
+	}
+	line := struct {
+		Problem   string     `json:"problem"`
+		FiguresOf *time.Time `json:"figures_of"` // null if there were none
+	}{Problem: text}
+	if last != nil {
+		line.FiguresOf = &last.At
+	}
+	return writeLine(out, line)
+}
 
-func look(ctx context.Context, reader *overview.Reader) (overview.Fleet, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	fleet, err := reader.Read(ctx)
-	return fleet, plainRead(err)
+// writeLine writes JSON on one line.
+func writeLine(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
 }
 
 // live shows the fleet on the whole terminal until somebody ends it. Looking goes on
 // beside the keyboard: a server that does not answer does not hold up a key.
-func (c *topCommand) live(ctx context.Context, streams cli.Streams, reader *overview.Reader, view *topView) error {
+func (c *topCommand) live(ctx context.Context, streams cli.Streams, looking *looker, view *topView) error {
 	shown, err := screen.Open(streams.In, streams.Out, os.LookupEnv)
 	if err != nil {
 		return err
@@ -124,7 +143,7 @@ func (c *topCommand) live(ctx context.Context, streams cli.Streams, reader *over
 	defer func() { cancel(); <-ended }()
 	go func() {
 		defer close(ended)
-		keepLooking(ctx, reader, c.Interval, looks)
+		looking.keepLooking(ctx, looks)
 	}()
 	for {
 		width, height := shown.Size()
@@ -143,27 +162,6 @@ func (c *topCommand) live(ctx context.Context, streams cli.Streams, reader *over
 		case <-shown.Resized():
 		case <-ctx.Done():
 			return nil
-		}
-	}
-}
-
-type lookResult struct {
-	fleet overview.Fleet
-	err   error
-}
-
-func keepLooking(ctx context.Context, reader *overview.Reader, interval time.Duration, to chan<- lookResult) {
-	for {
-		fleet, err := look(ctx, reader)
-		select {
-		case to <- lookResult{fleet, err}:
-		case <-ctx.Done():
-			return
-		}
-		select {
-		case <-time.After(interval):
-		case <-ctx.Done():
-			return
 		}
 	}
 }

@@ -91,7 +91,9 @@ func TestTopSaysHowTheFleetIs(t *testing.T) {
 	v.press('x', 24)
 
 	v.problem = errors.New("nats: timeout")
-	require.Contains(t, texts(v.lines(80, 24)), "as of 03:04:05: nats: timeout")
+	require.Contains(t, texts(v.lines(80, 24)), "nats: timeout, figures of 03:04:05")
+	v.problem = errDisconnected
+	require.Contains(t, texts(v.lines(80, 24)), "not connected to NATS, figures of 03:04:05")
 }
 
 // No size of a terminal and no name breaks the picture, or is a command to it.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/cli/screen"
@@ -114,7 +113,7 @@ func (v *topView) foot(end int) screen.Line {
 	case v.typing:
 		return screen.Line{Text: "filter: " + cli.Printable(v.filter) + "_  (enter: done, esc: none)", Style: screen.Strong}
 	case v.problem != nil:
-		return screen.Line{Text: "as of " + v.fleet.At.Format(time.TimeOnly) + ": " + v.problem.Error(), Style: screen.Alarm}
+		return screen.Line{Text: outdated(v.problem, v.fleet), Style: screen.Alarm}
 	case v.workers:
 		return screen.Line{Text: fmt.Sprintf("%d-%d of %s  tab tenants  ? help  q quit", min(v.top+1, end), end, cli.Count(v.rows, "worker"))}
 	}

@@ -144,4 +144,8 @@ func TestAPauseHasAnEnd(t *testing.T) {
 	require.Contains(t, unknown.errOut, "the whole fleet is still paused until")
 	require.Equal(t, "the whole fleet goes on; it was paused until "+until.Format(time.RFC3339)+"\n", steer(t, url, "resume").out)
 	require.Empty(t, steered[[]pause](t, url, "pause", "--list"))
+	meant := steer(t, url, "pause", "--for", "1m")
+	require.Equal(t, 0, meant.code, "scripts have always meant the fleet")
+	require.Contains(t, meant.errOut, "no tenant given: the whole fleet\n")
+	require.Contains(t, meant.out, "the whole fleet")
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 )
 
 // terminal runs a command on a pseudo-terminal and reads what is on its screen.
@@ -242,4 +244,46 @@ func TestTopOffATerminal(t *testing.T) {
 	require.Equal(t, 2, top("--sort", "luck").code)
 	nobody := command{program: "worker", args: []string{"top", "--once"}, env: []string{"NATS_URL=nats://" + freeAddress(t)}}.run(t)
 	require.NotEqual(t, 0, nobody.code)
+}
+
+// Figures that are old are not shown as if they were new, from the moment on that the
+// connection is lost, however rarely one looks.
+func TestTopSaysThatNATSIsAway(t *testing.T) {
+	fleetTest(t)
+	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{StoreDir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = server.Close() })
+	url := server.URL()
+	backlog(t, url, "acme")
+	start := func(args ...string) *process {
+		return command{program: "worker", args: append([]string{"top", "--interval", "1h"}, args...), env: []string{"NATS_URL=" + url}}.start(t)
+	}
+	x := onTerminal(t, url, 80, 24, "worker", "top", "--interval", "1h")
+	lines, objects := start(), start("--json")
+	x.shows(80, 24, "acme", "of 1 tenant")
+	eventually(t, "figures", func() bool {
+		return strings.Contains(lines.output.String(), "of 1 tenant") && strings.Contains(objects.output.String(), `"totals"`)
+	})
+	gone := time.Now()
+	require.NoError(t, server.Close())
+	x.shows(80, 24, "acme", "not connected to NATS, figures of ")
+	eventually(t, "a word of it", func() bool {
+		return strings.Contains(lines.output.String(), "not connected to NATS, figures of ") && strings.Contains(objects.output.String(), `"figures_of"`)
+	})
+	require.Less(t, time.Since(gone), 5*time.Second, "not after a look has been given up")
+	for line := range strings.Lines(objects.output.String()) {
+		if strings.Contains(line, `"figures_of"`) {
+			var told struct {
+				Problem   string
+				FiguresOf time.Time `json:"figures_of"`
+			}
+			require.NoError(t, json.Unmarshal([]byte(line), &told), line)
+			require.Equal(t, "not connected to NATS, figures of "+told.FiguresOf.UTC().Format(time.TimeOnly), told.Problem)
+		}
+	}
+	require.NotContains(t, lines.output.String()+objects.output.String()+x.sent(), "deadline exceeded")
+	x.press("q")
+	x.ends(0)
+	require.Equal(t, 0, lines.stop())
+	require.Equal(t, 0, objects.stop())
 }

@@ -66,6 +66,9 @@ func (s *site) holder(w http.ResponseWriter, r *http.Request, without string) bo
 	}
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
+		if r.Header.Get("Authorization") != "" {
+			s.guesses.heard(r)
+		}
 		w.Header().Set("WWW-Authenticate", `Bearer realm="weirkeeper"`)
 		refuse(w, http.StatusUnauthorized, "this needs the token of the worker, as a bearer")
 		return false
@@ -74,6 +77,7 @@ func (s *site) holder(w http.ResponseWriter, r *http.Request, without string) bo
 	token := s.cfg.Token()
 	want, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(given))
 	if len(token) < MinToken || subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+		s.guesses.heard(r)
 		w.Header().Set("WWW-Authenticate", `Bearer realm="weirkeeper", error="invalid_token"`)
 		refuse(w, http.StatusUnauthorized, "this is not the token of the worker")
 		return false

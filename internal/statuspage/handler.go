@@ -36,7 +36,7 @@ type Config struct {
 	// Explain says more of an error of what is read and ordered, such as which right is
 	// missing. nil leaves it as it is.
 	Explain func(error) error
-	Logger  *slog.Logger // nil is silent; orders are logged
+	Logger  *slog.Logger // nil is silent; orders are logged, and wrong tokens, at most once in 10 s
 }
 
 // About is what the page says of itself.
@@ -54,6 +54,7 @@ type site struct {
 	cfg     Config
 	fleet   *shared
 	letters *shared
+	guesses *guesses
 }
 
 // Handler returns the page. It answers only the paths of the package comment. The
@@ -77,7 +78,7 @@ func Handler(c Config) (http.Handler, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &site{cfg: c}
+	s := &site{cfg: c, guesses: &guesses{logger: c.Logger}}
 	s.fleet = newShared(c.Clock, func(ctx context.Context) (any, error) {
 		fleet, err := c.Fleet.Read(ctx)
 		return fleet, s.explain(err)
