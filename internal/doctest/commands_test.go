@@ -191,9 +191,7 @@ func known(word string) bool {
 	if err != nil || !regexp.MustCompile(`^(WEIR_|KV_|HITS_|LEDGER_|weir[._])`).MatchString(word) {
 		return err == nil
 	}
-	if strings.HasPrefix(word, "KV_") {
-		word = strings.TrimPrefix(word, "KV_")
-	}
+	word = strings.TrimPrefix(word, "KV_")
 	if kind, ok := strings.CutPrefix(word, "weir."); ok {
 		kind, _, _ = strings.Cut(kind, ".")
 		return slices.Contains([]string{"chunks", "documents", "results", "dead", "arrived"}, kind)
