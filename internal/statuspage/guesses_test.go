@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,7 @@ import (
 // what was tried nor in a line for each.
 func TestWrongTokensAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
+		var log lockedBuffer
 		c := busy(1).operated()
 		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		h := handler(t, c)
@@ -58,4 +59,22 @@ func TestWrongTokensAreLogged(t *testing.T) {
 		require.NotContains(t, log.String(), token)
 		time.Sleep(time.Minute)
 	})
+}
+
+// lockedBuffer is a log that is read while a timer may write to it.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.String()
 }
