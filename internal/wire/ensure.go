@@ -169,23 +169,12 @@ func ensureBucket(ctx context.Context, js jetstream.JetStream, want jetstream.Ke
 
 // accessError names the right that a request needs.
 func accessError(js jetstream.JetStream, object, request string, err error) error {
-	right := apiPrefix(js) + request
+	right := APIPrefix(js) + request
 	// Before it creates a bucket the client asks for the account.
-	for _, subject := range []string{right, apiPrefix(js) + "INFO"} {
+	for _, subject := range []string{right, APIPrefix(js) + "INFO"} {
 		if denied := deniedPublish(js.Conn(), subject); denied != nil && errors.Is(err, context.DeadlineExceeded) {
 			return &AccessError{Object: object, Right: subject, Err: denied}
 		}
 	}
 	return &AccessError{Object: object, Right: right, Err: err}
-}
-
-func apiPrefix(js jetstream.JetStream) string {
-	switch o := js.Options(); {
-	case o.APIPrefix != "":
-		return strings.TrimSuffix(o.APIPrefix, ".") + "."
-	case o.Domain != "":
-		return "$JS." + o.Domain + ".API."
-	default:
-		return jetstream.DefaultAPIPrefix
-	}
 }

@@ -99,7 +99,7 @@ func refused(ctx context.Context, js jetstream.JetStream, subjects []string, pro
 	allowed := make([]bool, len(subjects))
 	var wg sync.WaitGroup
 	for i, subject := range subjects {
-		wg.Go(func() { allowed[i] = mayAsk(ctx, js.Conn(), harmless(subject, apiPrefix(js), probe)) })
+		wg.Go(func() { allowed[i] = mayAsk(ctx, js.Conn(), harmless(subject, APIPrefix(js), probe)) })
 	}
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
@@ -177,7 +177,7 @@ func MayPublish(ctx context.Context, nc *nats.Conn, subject string) bool {
 // MayCreate reports whether this connection may create a stream of that name. None is
 // created.
 func MayCreate(ctx context.Context, js jetstream.JetStream, stream string) bool {
-	return mayAsk(ctx, js.Conn(), harmless(jetstream.DefaultAPIPrefix+"STREAM.CREATE."+stream, apiPrefix(js), ""))
+	return mayAsk(ctx, js.Conn(), harmless(jetstream.DefaultAPIPrefix+"STREAM.CREATE."+stream, APIPrefix(js), ""))
 }
 
 // mayAsk reports whether a message reaches the server: any answer will do, also
@@ -211,7 +211,7 @@ func maySubscribe(ctx context.Context, nc *nats.Conn, subject string) (bool, err
 // allowed: it answers such a request with silence, and tells the connection why
 // beside it.
 func Unanswered(js jetstream.JetStream, object, request string, err error) error {
-	right := apiPrefix(js) + request
+	right := APIPrefix(js) + request
 	if denied := deniedPublish(js.Conn(), right); denied != nil {
 		return &AccessError{Object: object, Right: right, Err: denied}
 	}
