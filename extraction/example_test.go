@@ -48,7 +48,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// 3 entities and 1 relationship from 1 document, 1 chunk, read by example/fixed
+	// 3 entities and 1 relationship from 1 document, 1 chunk, read by example/fixed as general
 	//
 	// person
 	//   Ada Lovelace  "Ada Lovelace met"
@@ -60,4 +60,5 @@ func Example() {
 	//
 	// notes
 	//   1 fact kept whose quote is not in the text
+	//   1 document read as general: the chunk names no domain
 }

@@ -11,12 +11,22 @@ type Graph struct {
 	Documents     []string            `json:"documents"`
 	Chunks        int                 `json:"chunks"`
 	Models        []string            `json:"models"`
+	Domains       []GraphDomain       `json:"domains"`       // by document, then ID
 	Entities      []GraphEntity       `json:"entities"`      // by type, then name
 	Relationships []GraphRelationship `json:"relationships"` // by source, then type, then target
 	Conflicts     []Conflict          `json:"conflicts"`
 	Counters      Counters            `json:"counters"`           // summed over the parts
 	Titles        map[string]string   `json:"titles,omitempty"`   // of the documents that have one
 	Excerpts      []GraphExcerpt      `json:"excerpts,omitempty"` // by document, index and place
+}
+
+// GraphDomain is a domain that chunks of a document were read with. A document has
+// several if its chunks came to workers that chose otherwise, for other reasons or from
+// other domain files.
+type GraphDomain struct {
+	DocumentID string `json:"document_id"`
+	Chunks     int    `json:"chunks"`
+	DomainChoice      // of the first of these chunks
 }
 
 // GraphExcerpt is a passage of a chunk that evidence of the graph stands in.
@@ -87,14 +97,18 @@ func Merge(parts ...Part) Graph {
 	})
 
 	m := merger{entities: map[string]*mergedEntity{}, relationships: map[string]*GraphRelationship{}}
-	g := Graph{Documents: []string{}, Models: []string{}, Chunks: len(parts)}
+	g := Graph{Documents: []string{}, Models: []string{}, Domains: []GraphDomain{}, Chunks: len(parts)}
 	for _, part := range parts {
 		m.add(part)
 		g.Documents = append(g.Documents, part.DocumentID)
 		g.Models = append(g.Models, part.Extraction.Model)
 		g.Counters = g.Counters.plus(part.Extraction.Counters)
+		g.addDomain(part)
 		g.addTexts(part)
 	}
+	slices.SortStableFunc(g.Domains, func(a, b GraphDomain) int {
+		return cmp.Or(cmp.Compare(a.DocumentID, b.DocumentID), cmp.Compare(a.ID, b.ID), cmp.Compare(a.FallbackReason, b.FallbackReason))
+	})
 	g.Documents = slices.Compact(g.Documents) // sorted above
 	slices.Sort(g.Models)
 	g.Models = slices.Compact(g.Models)
@@ -105,6 +119,22 @@ func Merge(parts ...Part) Graph {
 	g.Counters.Unresolved += len(m.relationships) - len(g.Relationships)
 	g.Conflicts = conflicts(g.Entities)
 	return g
+}
+
+// addDomain counts a part to the domain that it was read with. Parts come document by
+// document.
+func (g *Graph) addDomain(part Part) {
+	choice := part.Extraction.Domain
+	if choice.ID == "" {
+		return
+	}
+	for i := len(g.Domains) - 1; i >= 0 && g.Domains[i].DocumentID == part.DocumentID; i-- {
+		if have := &g.Domains[i]; have.ID == choice.ID && have.FallbackReason == choice.FallbackReason {
+			have.Chunks++
+			return
+		}
+	}
+	g.Domains = append(g.Domains, GraphDomain{part.DocumentID, 1, choice})
 }
 
 // addTexts takes over what a part knows of the text that it came from.

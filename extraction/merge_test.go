@@ -103,6 +103,28 @@ func TestMergeListsModelsOnce(t *testing.T) {
 	require.Equal(t, []string{"m/1", "m/2"}, extraction.Merge(parts...).Models)
 }
 
+// A reader sees which domain each document was read with, and why it was not another.
+func TestMergeTellsTheDomainsOfEachDocument(t *testing.T) {
+	sure, unsure := 0.9, extraction.DomainChoice{ID: "general", FallbackReason: "the classifier is not sure"}
+	var parts []extraction.Part
+	for i, choice := range []extraction.DomainChoice{{ID: "news", Confidence: &sure}, unsure, {ID: "news", Confidence: &sure}, {}} {
+		p := part("b", i, "x", extraction.Draft{})
+		p.Extraction.Domain = choice
+		parts = append(parts, p)
+	}
+	other := part("a", 0, "x", extraction.Draft{})
+	other.Extraction.Domain = extraction.DomainChoice{ID: "news"}
+	g := extraction.Merge(append(parts, other)...)
+	require.Equal(t, []extraction.GraphDomain{
+		{DocumentID: "a", Chunks: 1, DomainChoice: extraction.DomainChoice{ID: "news"}},
+		{DocumentID: "b", Chunks: 1, DomainChoice: unsure},
+		{DocumentID: "b", Chunks: 2, DomainChoice: extraction.DomainChoice{ID: "news", Confidence: &sure}},
+	}, g.Domains)
+	out, err := json.Marshal(g.Domains[1])
+	require.NoError(t, err)
+	require.JSONEq(t, `{"document_id":"b","chunks":1,"id":"general","confidence":null,"fallback_reason":"the classifier is not sure"}`, string(out))
+}
+
 func TestMergeLeavesOutRelationshipsToNowhere(t *testing.T) {
 	p := part("d", 0, "Ada met Bob.", related(drafted("Ada", "person", "", "Bob", "person", ""), "Ada", "met", "Bob", "Ada met Bob"))
 	p.Extraction.Entities = p.Extraction.Entities[:1]
@@ -125,7 +147,7 @@ func TestMergeKeepsTitlesAndExcerpts(t *testing.T) {
 func TestMergeOfNothingIsAnEmptyGraph(t *testing.T) {
 	out, err := json.Marshal(extraction.Merge())
 	require.NoError(t, err)
-	require.Contains(t, string(out), `{"documents":[],"chunks":0,"models":[],"entities":[],"relationships":[],"conflicts":[],`)
+	require.Contains(t, string(out), `{"documents":[],"chunks":0,"models":[],"domains":[],"entities":[],"relationships":[],"conflicts":[],`)
 }
 
 // The order in which results arrive does not matter, and the parts are left alone.

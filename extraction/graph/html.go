@@ -101,7 +101,7 @@ type (
 func pageData(g extraction.Graph) (string, error) {
 	b := pageBuilder{documents: map[string]int{}, models: map[string]int{}, excerpts: excerptsOf(g), used: map[int]int{}}
 	p := page{
-		Models: []string{}, Chunks: g.Chunks, Conflicts: [][]int{}, Notes: append([]string{}, notes(g.Counters)...),
+		Models: []string{}, Chunks: g.Chunks, Conflicts: [][]int{}, Notes: append([]string{}, notes(g)...),
 		Entities: []pageEntity{}, Relationships: []pageRelation{},
 	}
 	for _, id := range g.Documents {

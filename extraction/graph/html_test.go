@@ -78,7 +78,7 @@ func TestPageHoldsTheGraph(t *testing.T) {
 	require.Equal(t, []string{"test/m"}, data.Models)
 	require.Equal(t, 2, data.Chunks)
 	require.Equal(t, [][]int{{0, 2}}, data.Conflicts)
-	require.Len(t, data.Notes, 2)
+	require.Len(t, data.Notes, 3)
 	require.Equal(t, []string{"Ada Lovelace\r\n met him there."}, data.Excerpts)
 	require.Len(t, data.Entities, 3)
 	require.Len(t, data.Relationships, 1)

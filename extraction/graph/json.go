@@ -19,13 +19,14 @@ func writeJSON(w *bufio.Writer, g extraction.Graph) error {
 // "entity", "relationship", "conflict" and "excerpt".
 func writeJSONLines(w *bufio.Writer, g extraction.Graph) error {
 	data, err := json.Marshal(struct {
-		Kind      string              `json:"kind"`
-		Documents []string            `json:"documents"`
-		Chunks    int                 `json:"chunks"`
-		Models    []string            `json:"models"`
-		Counters  extraction.Counters `json:"counters"`
-		Titles    map[string]string   `json:"titles,omitempty"`
-	}{"graph", g.Documents, g.Chunks, g.Models, g.Counters, g.Titles})
+		Kind      string                   `json:"kind"`
+		Documents []string                 `json:"documents"`
+		Chunks    int                      `json:"chunks"`
+		Models    []string                 `json:"models"`
+		Domains   []extraction.GraphDomain `json:"domains"`
+		Counters  extraction.Counters      `json:"counters"`
+		Titles    map[string]string        `json:"titles,omitempty"`
+	}{"graph", g.Documents, g.Chunks, g.Models, g.Domains, g.Counters, g.Titles})
 	err = writeLine(w, data, err)
 	for i := 0; err == nil && i < len(g.Entities); i++ {
 		data, err = json.Marshal(struct {

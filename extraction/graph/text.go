@@ -3,6 +3,8 @@ package graph
 import (
 	"bufio"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
@@ -16,6 +18,9 @@ func writeText(w *bufio.Writer, g extraction.Graph) error {
 		count(len(g.Documents), "document", "documents"), count(g.Chunks, "chunk", "chunks"))
 	if len(g.Models) > 0 {
 		fmt.Fprintf(w, ", read by %s", visible(strings.Join(g.Models, ", "), shownQuote))
+	}
+	if ids := domainIDs(g); len(ids) > 0 {
+		fmt.Fprintf(w, " as %s", visible(strings.Join(ids, ", "), shownQuote))
 	}
 	w.WriteByte('\n')
 
@@ -41,7 +46,7 @@ func writeText(w *bufio.Writer, g extraction.Graph) error {
 	for _, c := range g.Conflicts {
 		fmt.Fprintf(w, "  %s: %s\n", visible(c.Name, shownName), visible(strings.Join(c.Types, ", "), shownQuote))
 	}
-	if lines := notes(g.Counters); len(lines) > 0 {
+	if lines := notes(g); len(lines) > 0 {
 		fmt.Fprintf(w, "\nnotes\n  %s\n", strings.Join(lines, "\n  "))
 	}
 	return nil
@@ -55,8 +60,10 @@ func shown(sources []extraction.Source) string {
 	return "(not found in the text)"
 }
 
-func notes(c extraction.Counters) []string {
+// notes are what a reader should know of how the graph came about.
+func notes(g extraction.Graph) []string {
 	var lines []string
+	c := g.Counters
 	for _, n := range []struct {
 		count     int
 		one, many string
@@ -73,6 +80,38 @@ func notes(c extraction.Counters) []string {
 		if n.count > 0 {
 			lines = append(lines, count(n.count, n.one, n.many)+" "+n.why)
 		}
+	}
+	return append(lines, fallbacks(g.Domains)...)
+}
+
+// domainIDs are the domains that the documents were read with, each once.
+func domainIDs(g extraction.Graph) []string {
+	ids := make([]string, 0, len(g.Domains))
+	for _, d := range g.Domains {
+		ids = append(ids, d.ID)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// fallbacks say of which documents nobody knew the domain: one line for each domain that
+// they were read with instead, with the reason for the first of them.
+func fallbacks(domains []extraction.GraphDomain) []string {
+	byID := map[string][]extraction.GraphDomain{} // one of each document
+	for _, d := range domains {
+		of := byID[d.ID]
+		if d.FallbackReason != "" && (len(of) == 0 || of[len(of)-1].DocumentID != d.DocumentID) {
+			byID[d.ID] = append(of, d)
+		}
+	}
+	var lines []string
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		of, such := byID[id], ""
+		if len(of) > 1 {
+			such = ", such as " + visible(of[0].DocumentID, shownName)
+		}
+		lines = append(lines, fmt.Sprintf("%s read as %s%s: %s",
+			count(len(of), "document", "documents"), visible(id, shownName), such, visible(of[0].FallbackReason, shownQuote)))
 	}
 	return lines
 }

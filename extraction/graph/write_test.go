@@ -37,6 +37,10 @@ func source(quote string) []extraction.Source {
 func sample() extraction.Graph {
 	return extraction.Graph{
 		Documents: []string{"d"}, Chunks: 2, Models: []string{"test/m"},
+		Domains: []extraction.GraphDomain{
+			{DocumentID: "d", Chunks: 1, DomainChoice: extraction.DomainChoice{ID: "general", FallbackReason: "no classifier is on"}},
+			{DocumentID: "d", Chunks: 1, DomainChoice: extraction.DomainChoice{ID: "news"}},
+		},
 		Entities: []extraction.GraphEntity{
 			{ID: "e1", Name: "Ada Lovelace", Type: "person", Sources: source("Ada Lovelace\r\n met him")},
 			{ID: "e2", Name: "Charles Babbage", Type: "person", Sources: source("")},
@@ -53,7 +57,7 @@ func sample() extraction.Graph {
 }
 
 func TestTextIsReadable(t *testing.T) {
-	require.Equal(t, `3 entities and 1 relationship from 1 document, 2 chunks, read by test/m
+	require.Equal(t, `3 entities and 1 relationship from 1 document, 2 chunks, read by test/m as general, news
 
 person
   Ada Lovelace  "Ada Lovelace met him"
@@ -71,7 +75,17 @@ one name, several types
 notes
   2 rows of the model's answers dropped: no usable name, type or shape
   1 fact kept whose quote is not in the text
+  1 document read as general: no classifier is on
 `, write(t, "text", sample()))
+}
+
+// A thousand documents of which nobody knew the domain take one line.
+func TestTextSaysWhyADomainIsTheFallback(t *testing.T) {
+	var g extraction.Graph
+	for _, id := range []string{"a", "b", "b"} {
+		g.Domains = append(g.Domains, extraction.GraphDomain{DocumentID: id, Chunks: 1, DomainChoice: extraction.DomainChoice{ID: "general", FallbackReason: "of " + id}})
+	}
+	require.Contains(t, write(t, "text", g), "\n  2 documents read as general, such as a: of a\n")
 }
 
 func TestDOTAndMermaid(t *testing.T) {
@@ -170,6 +184,7 @@ func hostile() extraction.Graph {
 		g.Relationships = append(g.Relationships, extraction.GraphRelationship{ID: h, SourceID: h, TargetID: other, Type: h, Sources: source(h)})
 		g.Excerpts = append(g.Excerpts, extraction.GraphExcerpt{DocumentID: h, ChunkID: "c", Excerpt: extraction.Excerpt{Text: h + h}})
 		g.Titles[h] = h
+		g.Domains = append(g.Domains, extraction.GraphDomain{DocumentID: h, Chunks: 1, DomainChoice: extraction.DomainChoice{ID: h, FallbackReason: h}})
 		g.Conflicts = append(g.Conflicts, extraction.Conflict{Name: h, Types: []string{h}, EntityIDs: []string{h}})
 	}
 	return g
@@ -194,7 +209,7 @@ func TestHostileTextsShowNothingInvisible(t *testing.T) {
 	}
 	text := write(t, "text", hostile())
 	n := len(hostileTexts)
-	require.LessOrEqual(t, strings.Count(text, "\n"), 1+3*n+2+n+2+n, "no text takes more than its line")
+	require.LessOrEqual(t, strings.Count(text, "\n"), 1+3*n+2+n+2+n+2+n, "no text takes more than its line")
 	for line := range strings.Lines(text) {
 		require.Less(t, utf8.RuneCountInString(line), 1000)
 	}

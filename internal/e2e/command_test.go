@@ -30,6 +30,7 @@ func TestTryNeedsNothingButAFile(t *testing.T) {
 	require.Equal(t, 0, done.code, done)
 	require.Contains(t, done.out, "Ada Lovelace")
 	require.Contains(t, done.out, "Charles Babbage")
+	require.Regexp(t, `(?m)^\d+ entities .* from 2 documents, .*, read by offline/\S+ as general`, done.out)
 	require.Contains(t, done.errOut, "offline")
 	require.Less(t, done.took, patience)
 	left, err := os.ReadDir(temp)
