@@ -19,16 +19,19 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 	if err != nil {
 		return extraction.Completion{}, &failure{other: err}
 	}
+	body, err := head.body(req.Text)
+	if err != nil {
+		return extraction.Completion{}, &failure{other: err}
+	}
 	attemptCtx, cancel := context.WithTimeout(ctx, p.config.Timeout)
 	defer cancel()
-	x := &exchange{transport: p.transport, header: p.config.Header, head: head}
-	streamed := p.config.Stream && d.streaming != noStream
-	if streamed {
+	x := &exchange{transport: p.transport, header: p.config.Header, body: body}
+	if head.streamed {
 		watched, end := context.WithCancelCause(attemptCtx)
 		defer end(nil)
 		attemptCtx, x.watch = watched, &watch{idle: p.config.IdleTimeout, end: end}
 	}
-	err = p.send(attemptCtx, x, req, d.streaming, streamed)
+	err = p.send(attemptCtx, x)
 
 	switch {
 	case x.succeeded() && x.err == nil:
@@ -53,21 +56,21 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 	return extraction.Completion{}, &failure{provider: p.unreachable(x, err, attemptCtx.Err())}
 }
 
-// send lets the library build and send the request. It is not asked to read the
+// send lets the library send the request. It is not asked to read the
 // response: on a decode error its answer may be half filled, an error body with
 // status 200 looks like an answer without choices, a stream that was cut like one
 // that has ended, and the reasons of failures are lost. Everything needed is in the
 // exchange.
-func (p *Provider) send(ctx context.Context, x *exchange, req extraction.Request, s streaming, streamed bool) error {
+func (p *Provider) send(ctx context.Context, x *exchange) error {
 	config := sdk.DefaultConfig(p.keys.current())
 	config.BaseURL = p.config.BaseURL
 	config.HTTPClient = x
 	client := sdk.NewClientWithConfig(config)
-	if !streamed {
-		_, err := client.CreateChatCompletion(ctx, request(req, noStream))
+	if x.watch == nil {
+		_, err := client.CreateChatCompletion(ctx, request())
 		return err
 	}
-	stream, err := client.CreateChatCompletionStream(ctx, request(req, s))
+	stream, err := client.CreateChatCompletionStream(ctx, request())
 	if stream != nil {
 		_ = stream.Close() // it has been read
 	}
@@ -92,8 +95,8 @@ func (p *Provider) unreachable(x *exchange, err, timeout error) *extraction.Prov
 
 // refused translates an error response.
 func (p *Provider) refused(x *exchange, req extraction.Request, asked *head) *failure {
-	e := parseErrorBody(x.body)
-	shown := e.describe(len(x.body))
+	e := parseErrorBody(x.refusal)
+	shown := e.describe(len(x.refusal))
 	e.Message = hideText(e.Message, req.Text) // the document may speak of response_format or content filters, too
 	kind := kindOf(x.status, e)
 	failed := &extraction.ProviderError{

@@ -19,29 +19,27 @@ const (
 var errAnswerTooBig = errors.New("the answer is too big to be one")
 
 // exchange is one HTTP request and its response. It stands between the library
-// and the network as the library's HTTP client: it completes the request, and
+// and the network as the library's HTTP client: it puts in the body, and
 // keeps status, header and what the bounded body says, which the library drops or
 // hides on most failures.
 type exchange struct {
 	transport http.RoundTripper
 	header    map[string]string
-	head      *head
+	body      []byte
 	watch     *watch // of a streamed request
 
 	// What came back; status is 0 if nothing did.
 	status   int
 	response http.Header
 	reply    reply  // of a successful response
-	body     []byte // of any other
+	refusal  []byte // the body of any other
 	err      error  // of the connection, while sending or receiving
 }
 
 // Do sends the request. The response that it returns has been read; its body is
 // an empty object, since the library has no use for it.
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
-	if err := x.complete(req); err != nil {
-		return nil, err
-	}
+	x.complete(req)
 	res, err := x.transport.RoundTrip(req)
 	if err != nil {
 		x.err = err
@@ -72,7 +70,7 @@ func (x *exchange) refused(res *http.Response) error {
 	var body bytes.Buffer
 	grow(&body, res, maxErrorBytes)
 	err := readUpTo(&body, res, maxErrorBytes)
-	x.body = body.Bytes()
+	x.refusal = body.Bytes()
 	if errors.Is(err, errAnswerTooBig) {
 		return nil
 	}
@@ -127,19 +125,14 @@ func readUpTo(body *bytes.Buffer, res *http.Response, limit int64) error {
 }
 
 // complete puts in what the library cannot send.
-func (x *exchange) complete(req *http.Request) error {
-	body, err := x.head.complete(req.Body, req.ContentLength)
-	if err != nil {
-		return err
-	}
-	req.ContentLength = int64(len(body))
-	req.Body = io.NopCloser(bytes.NewReader(body))
+func (x *exchange) complete(req *http.Request) {
+	req.ContentLength = int64(len(x.body))
 	// Lets net/http send again on a fresh connection when the server closed a
 	// kept one at the same moment.
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.body)), nil }
+	req.Body, _ = req.GetBody()
 	req.Header.Set("User-Agent", "weirkeeper")
 	for name, value := range x.header {
 		req.Header.Set(name, value)
 	}
-	return nil
 }

@@ -3,109 +3,114 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"maps"
+	"slices"
 
 	sdk "github.com/sashabaranov/go-openai"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
 )
 
-// placeholderModel stands in until the body is completed: the library refuses
-// requests by the look of the model's name, which says nothing about a local
-// server's models.
-const placeholderModel = "model"
-
-// request builds what the library may see: the messages, and what asks for a
-// stream. Everything else is in the head.
-func request(req extraction.Request, s streaming) sdk.ChatCompletionRequest {
-	out := sdk.ChatCompletionRequest{Model: placeholderModel}
-	if s == streamWithUsage {
-		out.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
-	}
-	if req.SystemPrompt != "" { // the library would send a message without content
-		out.Messages = append(out.Messages, sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleSystem, Content: req.SystemPrompt})
-	}
-	out.Messages = append(out.Messages, sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleUser, Content: req.Text})
-	return out
+// request is what the library sees: an address and the header go with it. Its body is
+// replaced by that of [head.body], since the library drops a temperature of 0, cannot
+// send fields of the user's, and refuses requests by the look of the model's name, which
+// says nothing about a local server's models.
+func request() sdk.ChatCompletionRequest {
+	return sdk.ChatCompletionRequest{Model: "model", Messages: []sdk.ChatCompletionMessage{{Role: sdk.ChatMessageRoleUser, Content: "text"}}}
 }
 
-// head is what a request's body begins with, up to the messages: the fields that
-// the library cannot express (it drops a temperature of 0), and those which
-// would be encoded anew for each request although they are always the same.
+// head is what a request's body begins with: everything up to the text. As a rule that
+// is the same for all chunks, and much longer than the text.
 type head struct {
-	dialect dialect
-	mode    mode
-	budget  int
-	schema  extraction.Schema
-	json    []byte // without the closing brace
+	question
+	mode mode
+	json []byte
 }
 
-// head returns the head of a request. The last one is kept: as a rule all
-// requests have the same.
+// question is what a head depends on.
+type question struct {
+	dialect  dialect
+	streamed bool
+	budget   int
+	prompt   string
+	schema   extraction.Schema
+}
+
+func (q question) equal(other question) bool {
+	return q.dialect == other.dialect && q.streamed == other.streamed && q.budget == other.budget && q.prompt == other.prompt &&
+		q.schema.Name == other.schema.Name && bytes.Equal(q.schema.JSON, other.schema.JSON)
+}
+
+// head returns the head of a request. The last one is kept.
 func (p *Provider) head(req extraction.Request, d dialect) (*head, error) {
-	budget := tighter(tighter(p.config.MaxTokens, req.MaxTokens), d.budget)
-	if h := p.lastHead.Load(); h != nil && h.dialect == d && h.budget == budget && h.schema.Name == req.Schema.Name && bytes.Equal(h.schema.JSON, req.Schema.JSON) {
+	q := question{
+		dialect: d, streamed: p.config.Stream && d.streaming != noStream,
+		budget: tighter(tighter(p.config.MaxTokens, req.MaxTokens), d.budget),
+		prompt: req.SystemPrompt, schema: req.Schema,
+	}
+	if h := p.lastHead.Load(); h != nil && h.equal(q) {
 		return h, nil
 	}
-	h := &head{dialect: d, mode: d.mode, budget: budget, schema: extraction.Schema{Name: req.Schema.Name, JSON: bytes.Clone(req.Schema.JSON)}}
-	if len(h.schema.JSON) == 0 {
+	q.schema.JSON = slices.Clone(req.Schema.JSON) // the caller's
+	h, err := p.newHead(q)
+	if err == nil {
+		p.lastHead.Store(h)
+	}
+	return h, err
+}
+
+func (p *Provider) newHead(q question) (*head, error) {
+	h := &head{question: q, mode: q.dialect.mode}
+	if len(q.schema.JSON) == 0 {
 		h.mode = modeText
-	} else if !json.Valid(h.schema.JSON) {
+	} else if !json.Valid(q.schema.JSON) {
 		return nil, &extraction.ArgumentError{Argument: "Schema", Reason: "is not JSON"}
 	}
-	fields := map[string]any{"model": p.config.Model}
-	if !d.ownTemperature {
+	fields := map[string]any{"model": p.config.Model, "stream": q.streamed}
+	if !q.dialect.ownTemperature {
 		fields["temperature"] = 0
 	}
-	if d.completionTokens {
-		fields["max_completion_tokens"] = budget
+	if q.dialect.completionTokens {
+		fields["max_completion_tokens"] = q.budget
 	} else {
-		fields["max_tokens"] = budget
+		fields["max_tokens"] = q.budget
 	}
 	switch h.mode {
 	case modeSchema:
 		fields["response_format"] = sdk.ChatCompletionResponseFormat{
 			Type: sdk.ChatCompletionResponseFormatTypeJSONSchema,
 			JSONSchema: &sdk.ChatCompletionResponseFormatJSONSchema{
-				Name: h.schema.Name, Schema: h.schema.JSON, Strict: true,
+				Name: q.schema.Name, Schema: q.schema.JSON, Strict: true,
 			},
 		}
 	case modeObject:
 		fields["response_format"] = sdk.ChatCompletionResponseFormat{Type: sdk.ChatCompletionResponseFormatTypeJSONObject}
 	}
+	if q.streamed && q.dialect.streaming == streamWithUsage {
+		fields["stream_options"] = sdk.StreamOptions{IncludeUsage: true}
+	}
 	maps.Copy(fields, p.config.Body)
-	encoded, err := json.Marshal(fields)
+	options, err := json.Marshal(fields)
 	if err != nil {
 		return nil, err
 	}
-	h.json = bytes.TrimSuffix(encoded, []byte("}"))
-	p.lastHead.Store(h)
+	h.json = append(bytes.TrimSuffix(options, []byte("}")), `,"messages":[`...)
+	if q.prompt != "" {
+		prompt, err := json.Marshal(q.prompt)
+		if err != nil {
+			return nil, err
+		}
+		h.json = append(append(append(h.json, `{"role":"system","content":`...), prompt...), "},"...)
+	}
+	h.json = append(h.json, `{"role":"user","content":`...)
 	return h, nil
 }
 
-// libraryHead is what the library's body begins with, and what the head
-// replaces.
-const libraryHead = `{"model":"` + placeholderModel + `"`
-
-var errLibraryHead = errors.New("the library's request does not begin with the model")
-
-// complete reads the library's body of the given size and puts the head in front
-// of its messages. Besides them it has only what the head does not have: whether to
-// stream.
-func (h *head) complete(body io.Reader, size int64) ([]byte, error) {
-	at := len(h.json) - len(libraryHead) // the head is longer: it names the model, too
-	if at < 0 || size < int64(len(libraryHead)) {
-		return nil, errLibraryHead
-	}
-	out := make([]byte, int64(at)+size)
-	if _, err := io.ReadFull(body, out[at:]); err != nil {
+// body is the whole body of a request about a text.
+func (h *head) body(text string) ([]byte, error) {
+	encoded, err := json.Marshal(text)
+	if err != nil {
 		return nil, err
 	}
-	if string(out[at:len(h.json)]) != libraryHead {
-		return nil, errLibraryHead
-	}
-	copy(out, h.json)
-	return out, nil
+	return slices.Concat(h.json, encoded, []byte("}]}")), nil
 }
