@@ -1,7 +1,6 @@
 package consumer
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -45,12 +44,10 @@ func (d delivery) number() int { return int(min(d.meta.NumDelivered, 1<<31-1)) }
 func (d delivery) again() bool { return d.meta.NumDelivered > 1 || d.older }
 
 // ack gives the message up, and waits for the server to say that it has.
-func (d delivery) ack(ctx context.Context) error {
+func (d delivery) ack() error {
 	var err error
 	for range 2 {
-		octx, cancel := context.WithTimeout(ctx, opTimeout)
-		err = d.msg.AckSync(nats.Context(octx))
-		cancel()
+		err = d.msg.AckSync(nats.AckWait(opTimeout))
 		if err == nil || errors.Is(err, nats.ErrMsgAlreadyAckd) {
 			return nil
 		}

@@ -51,6 +51,9 @@ const (
 // what ended it outranks what the work made of that, but not an answer of the
 // model. own is the delay that the worker would choose itself.
 func judge(ctx context.Context, err error, own time.Duration) verdict {
+	if err == nil {
+		return verdict{name: "extracted", action: settle}
+	}
 	var (
 		invalid  *wire.InvalidMessageError
 		token    *wire.TokenError
@@ -68,9 +71,6 @@ func judge(ctx context.Context, err error, own time.Duration) verdict {
 	)
 	_, _, window, oversized := oversizedBy(err)
 	switch {
-	case err == nil:
-		return verdict{name: "extracted", action: settle}
-
 	case errors.As(err, &panicked):
 		// Another worker would only panic as well: attempts are of no use.
 		return verdict{name: "panic", action: dead, attempt: true, kind: wire.KindAttemptsExhausted}

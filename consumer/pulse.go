@@ -14,12 +14,13 @@ type pulse struct {
 	ackWait time.Duration
 	// beat sends an in-progress ack, and reports whether there was a connection to
 	// send it on.
-	beat          func() bool
-	quit, stopped chan struct{}
+	beat func() bool
 
-	mu    sync.Mutex
-	heard time.Time // by the server, last
-	gone  bool
+	mu      sync.Mutex
+	next    *time.Timer
+	heard   time.Time // by the server, last
+	gone    bool
+	stopped bool
 }
 
 func (d delivery) keepAlive(ackWait time.Duration, connected func() bool) *pulse {
@@ -27,30 +28,23 @@ func (d delivery) keepAlive(ackWait time.Duration, connected func() bool) *pulse
 }
 
 func newPulse(ackWait time.Duration, beat func() bool) *pulse {
-	p := &pulse{ackWait: ackWait, beat: beat, quit: make(chan struct{}), stopped: make(chan struct{}), heard: time.Now()}
-	go p.run()
+	p := &pulse{ackWait: ackWait, beat: beat, heard: time.Now()}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next = time.AfterFunc(ackWait/3, p.tick)
 	return p
 }
 
-func (p *pulse) run() {
-	defer close(p.stopped)
-	ticker := time.NewTicker(p.ackWait / 3)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-		case <-p.quit:
-			return
-		}
-		if p.lost() {
-			return // another's message must not be kept alive
-		}
-		if p.beat() {
-			p.mu.Lock()
-			p.heard = time.Now()
-			p.mu.Unlock()
-		}
+func (p *pulse) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped || p.late() {
+		return // another's message must not be kept alive
 	}
+	if p.beat() {
+		p.heard = time.Now()
+	}
+	p.next.Reset(p.ackWait / 3)
 }
 
 // lost reports whether the server has not heard of the message for longer than the
@@ -59,15 +53,22 @@ func (p *pulse) run() {
 func (p *pulse) lost() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.late()
+}
+
+// late is lost for those who hold the lock.
+func (p *pulse) late() bool {
 	p.gone = p.gone || time.Since(p.heard) > p.ackWait
 	return p.gone
 }
 
-// stop ends the beats and waits until they have: an in-progress ack that came after
-// a Nak would undo its delay. It is to be called once.
+// stop ends the beats and waits for one under way: an in-progress ack that came after a
+// Nak would undo its delay.
 func (p *pulse) stop() {
-	close(p.quit)
-	<-p.stopped
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = true
+	p.next.Stop()
 }
 
 type pulseKey struct{}

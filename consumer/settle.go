@@ -134,8 +134,8 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 
 // ack and nak are steps for the observer.
 func (w *Worker) ack(ctx context.Context, d delivery) error {
-	ctx, ended := w.observer.Step(ctx, StepAck)
-	err := d.ack(ctx)
+	_, ended := w.observer.Step(ctx, StepAck)
+	err := d.ack()
 	ended(err)
 	return err
 }

@@ -49,10 +49,11 @@ func refusal(err error) string {
 
 // failure is an error as a label: of few values, and nothing of its text.
 func failure(err error) string {
+	if err == nil {
+		return ""
+	}
 	var provider *extraction.ProviderError
 	switch {
-	case err == nil:
-		return ""
 	case errors.As(err, &provider):
 		return string(provider.Kind)
 	case errors.Is(err, consumer.ErrLost):
