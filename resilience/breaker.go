@@ -166,9 +166,7 @@ func (p Permit) Success(ctx context.Context) error {
 			return err
 		}
 	}
-	closed := false
-	err := p.report(ctx, "breaker success", func(c circuit) plan {
-		closed = p.Probe()
+	done, err := p.report(ctx, "breaker success", func(c circuit) plan {
 		switch {
 		case p.Probe():
 			return c.transition(Closed)
@@ -177,7 +175,7 @@ func (p Permit) Success(ctx context.Context) error {
 		}
 		return plan{}
 	})
-	if err == nil && closed && b.cfg.Ramp > 0 {
+	if done.to == Closed && b.cfg.Ramp > 0 {
 		return b.beginRamp(ctx)
 	}
 	return err
@@ -187,20 +185,22 @@ func (p Permit) Success(ctx context.Context) error {
 // must hold no secrets, and is cut at 1 KiB.
 func (p Permit) Failure(ctx context.Context, reason string) error {
 	b := p.breaker
-	return p.report(ctx, "breaker failure", func(c circuit) plan {
+	_, err := p.report(ctx, "breaker failure", func(c circuit) plan {
 		if p.Probe() || count(&c[atFailures])+1 >= b.cfg.FailureThreshold {
 			return c.open(b.cfg.Clock(), reason, b.cfg.RecoveryTimeout)
 		}
 		return c.fail(b.cfg.RecoveryTimeout)
 	})
+	return err
 }
 
 // Trip opens the circuit at once: no call can succeed for the time being.
 func (p Permit) Trip(ctx context.Context, reason string) error {
 	b := p.breaker
-	return p.report(ctx, "breaker trip", func(c circuit) plan {
+	_, err := p.report(ctx, "breaker trip", func(c circuit) plan {
 		return c.open(b.cfg.Clock(), reason, b.cfg.RecoveryTimeout)
 	})
+	return err
 }
 
 // Release ends a call that says nothing about the server: it was cancelled,
@@ -209,12 +209,13 @@ func (p Permit) Release(ctx context.Context) error {
 	if !p.Probe() {
 		return nil
 	}
-	return p.report(ctx, "breaker release", func(c circuit) plan {
+	_, err := p.report(ctx, "breaker release", func(c circuit) plan {
 		if !c.holds(p.probe, p.id) {
 			return plan{}
 		}
 		return c.give(p.probe)
 	})
+	return err
 }
 
 // Renew starts a probe's lease again and says whether the probe is still the
@@ -223,27 +224,28 @@ func (p Permit) Renew(ctx context.Context) (held bool, err error) {
 	if !p.Probe() {
 		return true, nil
 	}
-	err = p.report(ctx, "breaker renew", func(c circuit) plan {
-		if held = c.holds(p.probe, p.id); !held {
+	done, err := p.report(ctx, "breaker renew", func(c circuit) plan {
+		if !c.holds(p.probe, p.id) {
 			return plan{}
 		}
 		return c.renew(p.probe, p.id, p.breaker.cfg.ProbeLease)
 	})
-	return held && err == nil, err
+	return len(done.changes) > 0, err
 }
 
-// report makes a change if the circuit is still in the permit's period.
-func (p Permit) report(ctx context.Context, op string, decide func(circuit) plan) error {
+// report makes a change if the circuit is still in the permit's period. It returns what
+// was changed, which is all that may be believed: decide may have been asked more than
+// once, and first about a circuit that others have moved on since.
+func (p Permit) report(ctx context.Context, op string, decide func(circuit) plan) (plan, error) {
 	if p.refused() {
-		return nil
+		return plan{}, nil
 	}
-	_, err := p.breaker.change(ctx, op, func(c circuit) plan {
+	return p.breaker.change(ctx, op, func(c circuit) plan {
 		if c.period() != p.period {
 			return plan{}
 		}
 		return decide(c)
 	})
-	return err
 }
 
 // maxSwaps is how often a change is tried that loses against others. Whoever

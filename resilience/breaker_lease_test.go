@@ -101,6 +101,32 @@ func TestLateProbeStillDecides(t *testing.T) {
 	b.is(resilience.Closed)
 }
 
+// A report that loses the race against the end of its period has changed nothing, and
+// does not say that it has.
+func TestReportThatLosesAgainstTheEndOfItsPeriod(t *testing.T) {
+	for name, report := range map[string]func(*testing.T, resilience.Permit) error{
+		"renew": func(t *testing.T, p resilience.Permit) error {
+			held, err := p.Renew(t.Context())
+			require.False(t, held)
+			return err
+		},
+		"success": func(t *testing.T, p resilience.Permit) error { return p.Success(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(c *resilience.BreakerConfig) { c.Ramp = time.Minute })
+			operator, store := b.Breaker, &faultyStore{Memory: b.cache}
+			b.Breaker = b.another(func(c *resilience.BreakerConfig) { c.Cache = store })
+			b.due()
+			p := b.allowed()
+			const swap = 3 // after the two reads of the circuit
+			store.leaves(swap, func() { require.NoError(t, operator.Force(t.Context(), "maintenance")) })
+			require.NoError(t, report(t, p))
+			b.is(resilience.Open)
+			require.Empty(t, b.key("ramp"), "no recovery has begun")
+		})
+	}
+}
+
 // Breakers of one circuit that were configured with different numbers of probes:
 // each keeps to its own, the largest bounds all, and whoever ends the period clears it.
 func TestDifferentNumbersOfProbesAreBoundedByTheLargest(t *testing.T) {

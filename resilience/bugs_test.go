@@ -243,7 +243,7 @@ func TestBug13EverybodyLosesToSomebody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const callers = 100
 		cfg := resilience.DefaultBreakerConfig()
-		cfg.Cache, cfg.FailureThreshold = slowStore{kvcache.NewMemory()}, 1_000_000
+		cfg.Cache, cfg.FailureThreshold = &lateStore{Memory: kvcache.NewMemory(), takes: time.Millisecond}, 1_000_000
 		b, err := resilience.NewBreaker(cfg)
 		require.NoError(t, err)
 		var all sync.WaitGroup
@@ -259,14 +259,6 @@ func TestBug13EverybodyLosesToSomebody(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, callers, s.Failures)
 	})
-}
-
-// slowStore answers what is asked a millisecond late.
-type slowStore struct{ *kvcache.Memory }
-
-func (s slowStore) Load(ctx context.Context, entries []kvcache.Entry) error {
-	defer time.Sleep(time.Millisecond)
-	return s.Memory.Load(ctx, entries)
 }
 
 // 14: a stream is begun again after part of it has been delivered. A guarded

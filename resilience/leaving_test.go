@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -111,20 +112,17 @@ func TestWhoLeavesWhileAskingHoldsNoProbe(t *testing.T) {
 // A store that dies during a call makes its answer 2 s later, and no more.
 func TestAnswerIsAtMostTwoSecondsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &silentStore{Memory: kvcache.NewMemory()}
-		cfg := resilience.DefaultBreakerConfig()
-		cfg.Cache = store
-		b, err := resilience.NewBreaker(cfg)
-		require.NoError(t, err)
+		store := newLateStore()
+		b := breakerOn(t, store)
 		l, err := resilience.NewLimiter(resilience.LimiterConfig{Cache: store, Limits: resilience.Limits{Requests: 5, Tokens: 100}})
 		require.NoError(t, err)
 		g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Limiter: l, Classify: classify})
 		require.NoError(t, err)
 		for _, want := range []error{nil, errDown, errKey} {
-			store.silent = false
+			store.takes = 0
 			var answered time.Time
 			require.Equal(t, want, g.Do(t.Context(), aCall, func(context.Context) (int64, error) {
-				store.silent, answered = true, time.Now()
+				store.takes, answered = forever, time.Now()
 				return 5, want
 			}))
 			require.Equal(t, 2*time.Second, time.Since(answered))
@@ -137,7 +135,7 @@ func TestACrowdOfFailuresIsCounted(t *testing.T) {
 	for late, crowd := range map[time.Duration]int{100 * time.Millisecond: 16, 1900 * time.Millisecond: 3} {
 		synctest.Test(t, func(t *testing.T) {
 			cfg := resilience.DefaultBreakerConfig()
-			cfg.Cache, cfg.FailureThreshold = &lateStore{kvcache.NewMemory(), late}, crowd+1
+			cfg.Cache, cfg.FailureThreshold = &lateStore{Memory: kvcache.NewMemory(), takes: late}, crowd+1
 			b, err := resilience.NewBreaker(cfg)
 			require.NoError(t, err)
 			g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Classify: classify})
@@ -183,45 +181,11 @@ func TestWhoLeavesCountsNoFailure(t *testing.T) {
 	}
 }
 
-// lateStore takes its time for every answer.
-type lateStore struct {
-	*kvcache.Memory
-	takes time.Duration
-}
-
-func (s *lateStore) late(ctx context.Context) error {
-	select {
-	case <-time.After(s.takes):
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", kvcache.ErrUnavailable, context.Cause(ctx))
-	}
-}
-
-func (s *lateStore) Load(ctx context.Context, entries []kvcache.Entry) error {
-	if err := s.late(ctx); err != nil {
-		return err
-	}
-	return s.Memory.Load(ctx, entries)
-}
-
-func (s *lateStore) Swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
-	if err := s.late(ctx); err != nil {
-		return false, err
-	}
-	return s.Memory.Swap(ctx, changes)
-}
-
 // A prober whose caller has left, and which goes on none the less, keeps its probe.
 func TestAProberKeepsItsProbeWhenItsCallerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := resilience.DefaultBreakerConfig()
-		b, err := resilience.NewBreaker(cfg)
-		require.NoError(t, err)
-		p, _, err := b.Allow(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, p.Trip(t.Context(), "key"))
-		time.Sleep(cfg.RecoveryTimeout)
+		b := dueBreaker(t, kvcache.NewMemory())
+		recovery := resilience.DefaultBreakerConfig().RecoveryTimeout
 		g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Classify: classify})
 		require.NoError(t, err)
 
@@ -229,14 +193,14 @@ func TestAProberKeepsItsProbeWhenItsCallerLeaves(t *testing.T) {
 		var probing sync.WaitGroup
 		probing.Go(func() {
 			_ = g.Do(ctx, aCall, func(context.Context) (int64, error) { // does not listen
-				time.Sleep(5 * cfg.RecoveryTimeout)
+				time.Sleep(5 * recovery)
 				return 0, errDown
 			})
 		})
 		synctest.Wait()
 		leave()
 		for range 4 {
-			time.Sleep(cfg.RecoveryTimeout)
+			time.Sleep(recovery)
 			_, ok, err := b.Allow(t.Context())
 			require.NoError(t, err)
 			require.False(t, ok, "another probe beside the one that lives")
@@ -249,16 +213,9 @@ func TestAProberKeepsItsProbeWhenItsCallerLeaves(t *testing.T) {
 // has no deadline.
 func TestAllowSaysThatTheStoreIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &silentStore{Memory: kvcache.NewMemory()}
-		cfg := resilience.DefaultBreakerConfig()
-		cfg.Cache = store
-		b, err := resilience.NewBreaker(cfg)
-		require.NoError(t, err)
-		p, _, err := b.Allow(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, p.Trip(t.Context(), "key"))
-		time.Sleep(cfg.RecoveryTimeout)
-		store.silentSwaps = true
+		store := newLateStore()
+		b := dueBreaker(t, store)
+		store.diesInSwap = true
 		_, ok, err := b.Allow(t.Context())
 		require.False(t, ok)
 		var failed *resilience.StoreError
@@ -272,17 +229,9 @@ func TestAllowSaysThatTheStoreIsSilent(t *testing.T) {
 // Who leaves while the store that should give a probe has died is kept 2 s.
 func TestAllowIsAtMostTwoSecondsLateIfTheStoreDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &silentStore{Memory: kvcache.NewMemory()}
-		cfg := resilience.DefaultBreakerConfig()
-		cfg.Cache = store
-		b, err := resilience.NewBreaker(cfg)
-		require.NoError(t, err)
-		p, _, err := b.Allow(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, p.Trip(t.Context(), "key"))
-		time.Sleep(cfg.RecoveryTimeout)
-
-		store.silentSwaps = true
+		store := newLateStore()
+		b := dueBreaker(t, store)
+		store.diesInSwap = true
 		ctx, leave := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Millisecond, func() { leave(errors.New("SIGTERM")) })
 		start := time.Now()
@@ -296,11 +245,8 @@ func TestAllowIsAtMostTwoSecondsLateIfTheStoreDies(t *testing.T) {
 // Who leaves is told so, also by a store that answers with the reason.
 func TestA14CancellationIsKnownWhateverItsCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &silentStore{Memory: kvcache.NewMemory(), silent: true}
-		cfg := resilience.DefaultBreakerConfig()
-		cfg.Cache = store
-		b, err := resilience.NewBreaker(cfg)
-		require.NoError(t, err)
+		store := &lateStore{Memory: kvcache.NewMemory(), takes: forever}
+		b := breakerOn(t, store)
 		l, err := resilience.NewLimiter(resilience.LimiterConfig{Cache: store, Limits: resilience.Limits{Requests: 5}})
 		require.NoError(t, err)
 		g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Limiter: l, Classify: classify})
@@ -326,52 +272,86 @@ func TestA14CancellationIsKnownWhateverItsCause(t *testing.T) {
 	})
 }
 
-// silentStore does not answer, while it is silent, until the caller's context ends.
-type silentStore struct {
+// lateStore takes its time for every answer.
+type lateStore struct {
 	*kvcache.Memory
-	silent, silentSwaps bool
+	takes      time.Duration // for each answer, or forever
+	diesInSwap bool          // from its next swap on it does not answer
 }
 
-func (s *silentStore) answer(ctx context.Context) error {
-	if !s.silent {
+// forever is until the caller's context ends.
+const forever time.Duration = math.MaxInt64
+
+func newLateStore() *lateStore { return &lateStore{Memory: kvcache.NewMemory()} }
+
+func (s *lateStore) wait(ctx context.Context) error {
+	if s.takes == 0 {
 		return nil
 	}
-	<-ctx.Done()
-	return fmt.Errorf("%w: %w", kvcache.ErrUnavailable, context.Cause(ctx))
+	select {
+	case <-time.After(s.takes):
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", kvcache.ErrUnavailable, context.Cause(ctx))
+	}
 }
 
-func (s *silentStore) Load(ctx context.Context, entries []kvcache.Entry) error {
-	if err := s.answer(ctx); err != nil {
+func (s *lateStore) Load(ctx context.Context, entries []kvcache.Entry) error {
+	if err := s.wait(ctx); err != nil {
 		return err
 	}
 	return s.Memory.Load(ctx, entries)
 }
 
-func (s *silentStore) Swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
-	s.silent = s.silent || s.silentSwaps
-	if err := s.answer(ctx); err != nil {
+func (s *lateStore) Swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
+	if s.diesInSwap {
+		s.takes = forever
+	}
+	if err := s.wait(ctx); err != nil {
 		return false, err
 	}
 	return s.Memory.Swap(ctx, changes)
 }
 
-func (s *silentStore) Admit(ctx context.Context, key string, ask kvcache.Ask) (kvcache.Admission, error) {
-	if err := s.answer(ctx); err != nil {
+func (s *lateStore) Admit(ctx context.Context, key string, ask kvcache.Ask) (kvcache.Admission, error) {
+	if err := s.wait(ctx); err != nil {
 		return kvcache.Admission{}, err
 	}
 	return s.Memory.Admit(ctx, key, ask)
 }
 
-func (s *silentStore) Peek(ctx context.Context, key string, q kvcache.Quota) (kvcache.Standing, error) {
-	if err := s.answer(ctx); err != nil {
+func (s *lateStore) Peek(ctx context.Context, key string, q kvcache.Quota) (kvcache.Standing, error) {
+	if err := s.wait(ctx); err != nil {
 		return kvcache.Standing{}, err
 	}
 	return s.Memory.Peek(ctx, key, q)
 }
 
-func (s *silentStore) Settle(ctx context.Context, key string, id uint64, tokens int64) error {
-	if err := s.answer(ctx); err != nil {
+func (s *lateStore) Settle(ctx context.Context, key string, id uint64, tokens int64) error {
+	if err := s.wait(ctx); err != nil {
 		return err
 	}
 	return s.Memory.Settle(ctx, key, id, tokens)
+}
+
+// breakerOn is the default breaker on a store.
+func breakerOn(t *testing.T, store kvcache.KeyValue) *resilience.Breaker {
+	t.Helper()
+	cfg := resilience.DefaultBreakerConfig()
+	cfg.Cache = store
+	b, err := resilience.NewBreaker(cfg)
+	require.NoError(t, err)
+	return b
+}
+
+// dueBreaker is one whose circuit was open for so long that the next call probes it. It
+// is for a synctest bubble.
+func dueBreaker(t *testing.T, store kvcache.KeyValue) *resilience.Breaker {
+	t.Helper()
+	b := breakerOn(t, store)
+	p, _, err := b.Allow(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, p.Trip(t.Context(), "key"))
+	time.Sleep(resilience.DefaultBreakerConfig().RecoveryTimeout)
+	return b
 }
