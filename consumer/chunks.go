@@ -28,7 +28,7 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 		return "", err
 	}
 	if answered {
-		return "already_done", nil
+		return outcomeAlreadyDone, nil
 	}
 	failed, err := w.attempts.failed(ctx, d)
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 		// Somebody else may have had the same chunk in hand, and more luck.
 		if shared {
 			if _, answered, e := w.results.answered(ctx, tenant, c, d.meta.Timestamp); e == nil && answered {
-				return "already_done", nil
+				return outcomeAlreadyDone, nil
 			}
 		}
 		return "", err
@@ -63,7 +63,7 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 		return "", err
 	}
 	w.timed(took, w.presence.serverTime(w.cfg.Clock()).Sub(d.meta.Timestamp))
-	return "extracted", nil
+	return outcomeExtracted, nil
 }
 
 // extract calls the extractor and turns its panic into an error.

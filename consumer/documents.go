@@ -29,7 +29,7 @@ func (w *Worker) handleDocument(ctx context.Context, d delivery) (outcome string
 	if err != nil {
 		return "", err
 	}
-	return "split", nil
+	return outcomeSplit, nil
 }
 
 // sendChunks returns when the stream has them all.

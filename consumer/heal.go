@@ -126,7 +126,7 @@ const hungerLasts = 3 * storeDelayMost
 // look reports whether at two looks deliveries had been put back because of a store,
 // and nothing else has become of any since.
 func (h *hunger) look(outcomes map[string]uint64, now time.Time) bool {
-	failed, others := outcomes[storeUnavailable], uint64(0)
+	failed, others := outcomes[outcomeStoreUnavailable], uint64(0)
 	for _, n := range outcomes {
 		others += n
 	}

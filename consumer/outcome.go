@@ -26,15 +26,33 @@ const (
 
 // verdict is what an error comes to.
 type verdict struct {
-	name    string // for logs and counters
+	name    string // an outcome, or a dead letter in the making
 	action  action
 	attempt bool          // counts as an attempt of the chunk
 	kind    string        // of the dead letter, for dead and backoff
 	delay   time.Duration // for later; for backoff at least this long
 }
 
-// storeUnavailable is the outcome of which the shared stores are to blame.
-const storeUnavailable = "store_unavailable"
+// What deliveries come to, as they are counted, logged and told to the observer. One that
+// was put back because the server takes nobody's key counts as the kind of that error.
+const (
+	outcomeExtracted   = "extracted"
+	outcomeAlreadyDone = "already_done"
+	outcomeSplit       = "split" // of a document
+	outcomeLost        = "lost"
+	outcomeStopping    = "stopping"
+	outcomeDead        = "dead_" // and the kind of the letter
+
+	outcomeRateLimited       = "rate_limit_refused" // by our own limit
+	outcomeExceedsWindow     = "exceeds_window"
+	outcomeCircuitOpen       = "circuit_open"
+	outcomePaused            = "paused"
+	outcomeNotAdmitted       = "not_admitted"
+	outcomeServerRateLimited = "server_rate_limited"
+	outcomeStoreUnavailable  = "store_unavailable" // the shared stores are to blame
+	outcomeDeadline          = "deadline"
+	outcomeFailed            = "failed"
+)
 
 const (
 	// authDelay is for a server that answers nobody. The circuit opens at the
@@ -52,7 +70,7 @@ const (
 // model. own is the delay that the worker would choose itself.
 func judge(ctx context.Context, err error, own time.Duration) verdict {
 	if err == nil {
-		return verdict{name: "extracted", action: settle}
+		return verdict{name: outcomeExtracted, action: settle}
 	}
 	var (
 		invalid  *wire.InvalidMessageError
@@ -83,39 +101,39 @@ func judge(ctx context.Context, err error, own time.Duration) verdict {
 		return verdict{name: string(provider.Kind), action: dead, attempt: true, kind: string(provider.Kind)}
 
 	case errors.Is(context.Cause(ctx), errStopping), errors.Is(err, admission.ErrClosed):
-		return verdict{name: "stopping", action: giveBack}
+		return verdict{name: outcomeStopping, action: giveBack}
 
 	case errors.As(err, &limited):
-		return verdict{name: "rate_limit_refused", action: later, delay: max(limited.RetryAfter, minDelay)}
+		return verdict{name: outcomeRateLimited, action: later, delay: max(limited.RetryAfter, minDelay)}
 
 	case oversized:
-		return verdict{name: exceedsWindow, action: later, delay: min(max(window, oversizedLeast), oversizedMost)}
+		return verdict{name: outcomeExceedsWindow, action: later, delay: min(max(window, oversizedLeast), oversizedMost)}
 
 	case errors.As(err, &open):
-		return verdict{name: "circuit_open", action: later, delay: max(open.RetryAfter, minDelay)}
+		return verdict{name: outcomeCircuitOpen, action: later, delay: max(open.RetryAfter, minDelay)}
 
 	case errors.As(err, &paused):
-		return verdict{name: "paused", action: later, delay: min(max(paused.Left, minDelay), pausedDelay)}
+		return verdict{name: outcomePaused, action: later, delay: min(max(paused.Left, minDelay), pausedDelay)}
 
 	case errors.As(err, &store), errors.As(err, &shared), errors.Is(err, kvcache.ErrUnavailable), errors.Is(err, kvcache.ErrClosed):
-		return verdict{name: storeUnavailable, action: later, delay: storeDelay}
+		return verdict{name: outcomeStoreUnavailable, action: later, delay: storeDelay}
 
 	case provider != nil && provider.Kind == extraction.KindRateLimited:
-		return verdict{name: "server_rate_limited", action: later, delay: max(provider.RetryAfter, own, minDelay)}
+		return verdict{name: outcomeServerRateLimited, action: later, delay: max(provider.RetryAfter, own, minDelay)}
 
 	case provider != nil && (provider.Kind == extraction.KindAuth || provider.Kind == extraction.KindQuota):
 		return verdict{name: string(provider.Kind), action: later, delay: authDelay}
 
 	case errors.As(err, &late) && (late.Phase == admission.PhaseEnqueue || late.Phase == admission.PhaseRate || late.Phase == admission.PhaseConcurrency):
 		// The time went by in our own queue: the model was never asked.
-		return verdict{name: "not_admitted", action: later, delay: max(own, minDelay)}
+		return verdict{name: outcomeNotAdmitted, action: later, delay: max(own, minDelay)}
 
 	case errors.Is(context.Cause(ctx), errDeadline):
-		return verdict{name: "deadline", action: backoff, attempt: true, kind: wire.KindDeadline}
+		return verdict{name: outcomeDeadline, action: backoff, attempt: true, kind: wire.KindDeadline}
 
 	default:
 		// Transport, timeout, 5xx, and whatever nobody thought of: it may pass.
-		v := verdict{name: "failed", action: backoff, attempt: true, kind: wire.KindAttemptsExhausted}
+		v := verdict{name: outcomeFailed, action: backoff, attempt: true, kind: wire.KindAttemptsExhausted}
 		if provider != nil {
 			v.delay = provider.RetryAfter
 		}

@@ -17,9 +17,6 @@ const (
 	oversizedMost  = time.Minute
 )
 
-// exceedsWindow is the outcome of such a chunk.
-const exceedsWindow = "exceeds_window"
-
 // oversizedBy reports whether a call was refused because it needs more tokens than
 // a whole window has. The window is 0 if it is not known.
 func oversizedBy(err error) (tokens, limit int64, window time.Duration, ok bool) {

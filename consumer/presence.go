@@ -167,11 +167,11 @@ func (w *Worker) state() wire.WorkerState {
 	w.mu.Unlock()
 	for outcome, n := range status.Outcomes {
 		switch {
-		case outcome == "extracted":
+		case outcome == outcomeExtracted:
 			state.Results += n
-		case strings.HasPrefix(outcome, "dead_"):
+		case strings.HasPrefix(outcome, outcomeDead):
 			state.Dead += n
-		case outcome == "already_done", outcome == "split", outcome == "lost":
+		case outcome == outcomeAlreadyDone, outcome == outcomeSplit, outcome == outcomeLost:
 		default:
 			state.Nak += n
 		}

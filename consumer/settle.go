@@ -18,34 +18,39 @@ type handler func(context.Context, delivery) (outcome string, err error)
 // never leaves a message unsettled that the server would answer for.
 func (w *Worker) deliver(ctx context.Context, d delivery, ackWait time.Duration, handle handler) {
 	alive := d.keepAlive(ackWait, w.js.Conn().IsConnected)
-	stop := alive.stop
 	ctx = w.observer.Took(ctx, w.message(d))
 	// Settling has time of its own: it must also work when ctx has ended.
 	settling := context.WithoutCancel(ctx)
 
 	letter, condemned, err := w.attempts.condemned(settling, d)
-	if err == nil && !condemned {
-		hctx, cancel := context.WithTimeoutCause(context.WithValue(ctx, pulseKey{}, alive), w.cfg.ChunkDeadline, errDeadline)
-		outcome, err := run(hctx, d, handle)
-		v := judge(hctx, err, w.ownDelay(d.number()-1))
-		switch {
-		case err == nil:
-			v.name = outcome
-		case alive.lost():
-			v = verdict{name: "lost", action: leave}
-		}
-		cancel()
-		w.settle(settling, d, v, err, stop)
-		return
-	}
 	if condemned {
 		// Another worker died between deciding and settling.
-		err = w.setAside(settling, d, letter, true, false, stop)
-		if err == nil {
+		if err = w.setAside(settling, d, letter, true, false, alive.stop); err == nil {
 			return
 		}
 	}
-	w.settle(settling, d, judge(ctx, err, 0), err, stop)
+	if err != nil {
+		w.settle(settling, d, judge(ctx, err, 0), err, alive.stop)
+		return
+	}
+	v, err := w.work(ctx, d, handle, alive)
+	w.settle(settling, d, v, err, alive.stop)
+}
+
+// work does what the message asks for, within the chunk's deadline, and judges what came
+// of it.
+func (w *Worker) work(ctx context.Context, d delivery, handle handler, alive *pulse) (verdict, error) {
+	ctx, cancel := context.WithTimeoutCause(context.WithValue(ctx, pulseKey{}, alive), w.cfg.ChunkDeadline, errDeadline)
+	defer cancel()
+	outcome, err := run(ctx, d, handle)
+	v := judge(ctx, err, w.ownDelay(d.number()-1))
+	switch {
+	case err == nil:
+		v.name = outcome
+	case alive.lost():
+		v = verdict{name: outcomeLost, action: leave}
+	}
+	return v, err
 }
 
 func run(ctx context.Context, d delivery, handle handler) (outcome string, err error) {
@@ -71,15 +76,7 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 		}
 	}
 	if v.action == dead {
-		if !v.attempt {
-			failed, _ = w.attempts.failed(ctx, d)
-		}
-		w.logPanic(ctx, d, cause)
-		letter := newLetter(d, v, cause, failed, w.cfg.Clock())
-		err := w.condemn(ctx, d, letter)
-		if err == nil {
-			err = w.setAside(ctx, d, letter, v.kind != wire.KindInvalidMessage, v.attempt, stop)
-		}
+		err := w.bury(ctx, d, v, cause, failed, stop)
 		if err == nil {
 			return
 		}
@@ -88,20 +85,11 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 
 	stop()
 	w.count(v.name)
-	ended := Settlement{Outcome: v.name, Delay: v.delay, Attempt: v.attempt, Attempts: failed, Err: cause}
 	var err error
 	switch v.action {
 	case settle:
-		ended.Done = true
-		if d.lane != nil && v.name == "extracted" {
-			w.chunks.stored(d.lane)
-		}
-		if err = w.ack(ctx, d); err == nil && d.again() {
-			w.attempts.forget(ctx, d, true, false)
-		}
-		w.tell(ctx, slog.LevelDebug, d, "done", "outcome", v.name)
+		err = w.finish(ctx, d, v)
 	case giveBack:
-		ended.PutBack = true
 		if err = w.nak(ctx, d, 0); d.lane != nil {
 			w.chunks.offer(d.lane.token)
 		}
@@ -109,27 +97,48 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 	case leave:
 		w.tell(ctx, slog.LevelWarn, d, "the server has not heard of this worker for longer than the ack wait, and gives the message to another", "outcome", v.name, "error", cause)
 	default:
-		ended.PutBack = true
-		err = w.nak(ctx, d, v.delay)
-		if v.name == storeUnavailable {
-			w.notStored(cause)
-		}
-		if v.name == exceedsWindow {
-			w.tellOversized(d, v.delay, cause)
-		}
-		if d.lane != nil {
-			w.chunks.putBack(d, v.name, v.delay, errors.Is(cause, resilience.ErrContended))
-		}
-		w.tell(ctx, level(v), d, "put back", "outcome", v.name, "delay", v.delay, "attempts", failed, "error", cause)
-		if v.name == storeUnavailable {
-			w.heal.poke()
-		}
+		err = w.putBack(ctx, d, v, cause, failed)
 	}
 	if err != nil {
 		// The server gives the message to somebody else after AckWait.
 		w.tell(ctx, slog.LevelWarn, d, "could not settle, the message will be delivered again", "error", err)
 	}
-	w.observer.Settled(ctx, ended)
+	w.observer.Settled(ctx, Settlement{
+		Outcome: v.name, Done: v.action == settle, PutBack: v.action == giveBack || v.action == later, Delay: v.delay,
+		Attempt: v.attempt, Attempts: failed, Err: cause,
+	})
+}
+
+// finish gives up a message of which everything is stored.
+func (w *Worker) finish(ctx context.Context, d delivery, v verdict) error {
+	if d.lane != nil && v.name == outcomeExtracted {
+		w.chunks.stored(d.lane)
+	}
+	err := w.ack(ctx, d)
+	if err == nil && d.again() {
+		w.attempts.forget(ctx, d, true, false)
+	}
+	w.tell(ctx, slog.LevelDebug, d, "done", "outcome", v.name)
+	return err
+}
+
+// putBack returns a message to the queue for later, and has the lane take notice of why.
+func (w *Worker) putBack(ctx context.Context, d delivery, v verdict, cause error, failed int) error {
+	err := w.nak(ctx, d, v.delay)
+	switch v.name {
+	case outcomeStoreUnavailable:
+		w.notStored(cause)
+	case outcomeExceedsWindow:
+		w.tellOversized(d, v.delay, cause)
+	}
+	if d.lane != nil {
+		w.chunks.putBack(d, v.name, v.delay, errors.Is(cause, resilience.ErrContended))
+	}
+	w.tell(ctx, level(v), d, "put back", "outcome", v.name, "delay", v.delay, "attempts", failed, "error", cause)
+	if v.name == outcomeStoreUnavailable {
+		w.heal.poke()
+	}
+	return err
 }
 
 // ack and nak are steps for the observer.
@@ -147,13 +156,23 @@ func (w *Worker) nak(ctx context.Context, d delivery, delay time.Duration) error
 	return err
 }
 
-// condemn notes a decision that another delivery might not come to again. That a
-// message cannot be read is not one.
-func (w *Worker) condemn(ctx context.Context, d delivery, letter wire.DeadLetter) error {
-	if letter.Kind == wire.KindInvalidMessage {
-		return nil
+// bury sets a message aside that cannot be done. failed is how many attempts were counted
+// with this one. After an error nothing is settled and stop was not called.
+func (w *Worker) bury(ctx context.Context, d delivery, v verdict, cause error, failed int, stop func()) error {
+	if !v.attempt {
+		failed, _ = w.attempts.failed(ctx, d)
 	}
-	return w.attempts.condemn(ctx, d, letter)
+	w.logPanic(ctx, d, cause)
+	letter := newLetter(d, v, cause, failed, w.cfg.Clock())
+	// Another delivery might not come to the same decision, unless the message cannot be
+	// read.
+	decided := letter.Kind != wire.KindInvalidMessage
+	if decided {
+		if err := w.attempts.condemn(ctx, d, letter); err != nil {
+			return err
+		}
+	}
+	return w.setAside(ctx, d, letter, decided, v.attempt, stop)
 }
 
 // setAside writes the dead letter, and settles the original once that is stored.
@@ -170,7 +189,7 @@ func (w *Worker) setAside(ctx context.Context, d delivery, letter wire.DeadLette
 	if d.lane != nil {
 		w.chunks.stored(d.lane)
 	}
-	w.count("dead_" + letter.Kind)
+	w.count(outcomeDead + letter.Kind)
 	w.tell(ctx, slog.LevelWarn, d, "set aside", "kind", letter.Kind, "attempts", letter.Attempts, "deliveries", letter.Deliveries, "error", letter.Error)
 	if err := w.ack(ctx, d); err != nil {
 		w.tell(ctx, slog.LevelWarn, d, "could not settle, the message will be delivered again", "kind", letter.Kind, "error", err)
@@ -178,7 +197,7 @@ func (w *Worker) setAside(ctx context.Context, d delivery, letter wire.DeadLette
 		w.attempts.forget(ctx, d, letter.Attempts > 0, noted)
 	}
 	w.observer.Settled(ctx, Settlement{
-		Outcome: "dead_" + letter.Kind, Done: true, Dead: letter.Kind, Attempt: attempt, Attempts: letter.Attempts, Err: errors.New(letter.Error),
+		Outcome: outcomeDead + letter.Kind, Done: true, Dead: letter.Kind, Attempt: attempt, Attempts: letter.Attempts, Err: errors.New(letter.Error),
 	})
 	return nil
 }

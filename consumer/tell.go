@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
@@ -51,7 +52,7 @@ func (w *Worker) logPanic(ctx context.Context, d delivery, cause error) {
 
 // level is quiet about what is everyday for a fleet under a limit.
 func level(v verdict) slog.Level {
-	if v.attempt || v.name == storeUnavailable || v.name == "auth" || v.name == "quota" {
+	if v.attempt || v.name == outcomeStoreUnavailable || v.name == string(extraction.KindAuth) || v.name == string(extraction.KindQuota) {
 		return slog.LevelWarn
 	}
 	return slog.LevelDebug
