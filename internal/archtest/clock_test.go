@@ -18,19 +18,17 @@ var wall = regexp.MustCompile(`\.Unix(Nano|Milli|Micro)?\(\)|\btime\.Unix(Milli|
 
 // wallClocks are the files that may count in wall time, and why.
 var wallClocks = map[string]string{
-	"consumer/delivery.go":            "the server's stamp names a message",
-	"consumer/rotation.go":            "where the workers' rotation begins; after a jump it begins elsewhere, and still in turn",
-	"kvcache/natskv/cell.go":          "when a value ends, by the server's stamps",
-	"kvcache/natskv/hits_read.go":     "the server's stamp of a hit",
-	"kvcache/natskv/ledger_read.go":   "the server's stamp of an entry",
-	"kvcache/natskv/ledger_stream.go": "the server's stamp of an entry",
-	"kvcache/natskv/read.go":          "the server's stamp of a value",
-	"kvcache/natskv/request.go":       "the server's stamp of a write",
-	"kvcache/natskv/survey.go":        "the server's stamp of a question",
-	"kvcache/natskv/watch.go":         "the server's stamp of a change",
-	"kvcache/natskv/stream.go":        "the first number of a new stream, if the server has not told its time yet",
-	"resilience/breaker_ramp.go":      "since when the slow ramp lasts, as others read it; it is advice, and off by default",
-	"resilience/breaker_state.go":     "when a circuit was opened, for people; it decides of one that was opened by hand",
+	"consumer/delivery.go":        "the server's stamp names a message",
+	"consumer/rotation.go":        "where the workers' rotation begins; after a jump it begins elsewhere, and still in turn",
+	"kvcache/natskv/cell.go":      "when a value ends, by the server's stamps",
+	"kvcache/natskv/headers.go":   "the server's stamp of what it has stored",
+	"kvcache/natskv/read.go":      "the server's stamp of a value",
+	"kvcache/natskv/request.go":   "the server's time, as it says it",
+	"kvcache/natskv/survey.go":    "the server's stamp of a question",
+	"kvcache/natskv/watch.go":     "the server's stamp of a change",
+	"kvcache/natskv/stream.go":    "the first number of a new stream, if the server has not told its time yet",
+	"resilience/breaker_ramp.go":  "since when the slow ramp lasts, as others read it; it is advice, and off by default",
+	"resilience/breaker_state.go": "when a circuit was opened, for people; it decides of one that was opened by hand",
 }
 
 // A clock that somebody sets, or that jumps, must decide nothing: neither what is

@@ -50,7 +50,7 @@ func (c *Cache) readBatch(ctx context.Context, stream, subject string, from uint
 		case statusNoResponders:
 			return 0, nats.ErrNoResponders
 		default:
-			return 0, unavailable(fmt.Errorf("reading %s: status %s %s", stream, status, m.Header.Get("Description")))
+			return 0, unavailable(fmt.Errorf("reading %s: status %s %s", stream, status, m.Header.Get(headerDescription)))
 		}
 	}
 }

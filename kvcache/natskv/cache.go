@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,13 @@ type Cache struct {
 	closed atomic.Bool
 	ended  chan struct{} // closed with the cache
 }
+
+var (
+	_ kvcache.Cache     = (*Cache)(nil)
+	_ kvcache.Versioned = (*Cache)(nil)
+	_ kvcache.Ledger    = (*Cache)(nil)
+	_ kvcache.Watcher   = (*Cache)(nil)
+)
 
 type options struct {
 	timeout  time.Duration
@@ -157,4 +165,13 @@ func (c *Cache) begin(ctx context.Context) (limited context.Context, done contex
 	return limited, done, nil
 }
 
-var errNoAnswer = errors.New("natskv: no answer in time")
+// apiPrefix is where js asks.
+func apiPrefix(o jetstream.JetStreamOptions) string {
+	switch {
+	case o.Domain != "":
+		return "$JS." + o.Domain + ".API."
+	case o.APIPrefix != "":
+		return strings.TrimSuffix(o.APIPrefix, ".") + "."
+	}
+	return jetstream.DefaultAPIPrefix
+}

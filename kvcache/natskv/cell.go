@@ -8,18 +8,6 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-const (
-	headerLives    = "Kvcache-TTL"
-	headerExpires  = "Kvcache-Expires"
-	headerOp       = "KV-Operation"
-	headerMarker   = "Nats-Marker-Reason"
-	headerRollup   = "Nats-Rollup"
-	headerExpected = "Nats-Expected-Last-Subject-Sequence"
-	opPurge        = "PURGE"
-	opDelete       = "DEL"
-	rollupSubject  = "sub"
-)
-
 // markerTTL is how long a key that is gone keeps its version.
 const markerTTL = 15 * time.Minute
 

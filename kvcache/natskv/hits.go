@@ -13,9 +13,6 @@ import (
 	"github.com/weirkeeper/weirkeeper/kvcache/internal/hits"
 )
 
-// headerAt is the caller's instant of a hit, in RFC 3339.
-const headerAt = "Kvcache-At"
-
 // hitLog is the hit series of all keys: a stream with one message per hit, and
 // what this process has read of it.
 type hitLog struct {

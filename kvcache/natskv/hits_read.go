@@ -3,7 +3,6 @@ package natskv
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -104,12 +103,12 @@ func (l *hitLog) read(ctx context.Context, token string, from uint64) (messages 
 
 func (l *hitLog) readOnce(ctx context.Context, token string, from uint64) (messages []hitMessage, more bool, err error) {
 	pending, err := l.c.readBatch(ctx, l.stream, l.prefix+token, from, func(answer *nats.Msg) error {
-		m, err := newHitMessage(answer.Header)
+		m, stamp, err := newHitMessage(answer.Header)
 		if err != nil {
 			return err
 		}
-		l.c.clock.received(m.stamp)
-		messages = append(messages, m.hitMessage)
+		l.c.clock.received(stamp)
+		messages = append(messages, m)
 		return nil
 	})
 	if err != nil {
@@ -118,25 +117,15 @@ func (l *hitLog) readOnce(ctx context.Context, token string, from uint64) (messa
 	return messages, pending > 0, nil
 }
 
-type stampedHit struct {
-	hitMessage
-	stamp int64
-}
-
-func newHitMessage(h nats.Header) (stampedHit, error) {
-	seq, err := strconv.ParseUint(h.Get(headerSequence), 10, 64)
+func newHitMessage(h nats.Header) (m hitMessage, stamp int64, err error) {
+	seq, stamp, err := stamped(h)
 	if err != nil {
-		return stampedHit{}, err
+		return hitMessage{}, 0, err
 	}
-	stored, err := time.Parse(time.RFC3339Nano, h.Get(headerStamp))
-	if err != nil {
-		return stampedHit{}, err
-	}
-	stamp := stored.UnixNano()
-	m := hitMessage{seq: seq, until: deadlineOf(h, stamp), clears: h.Get(headerOp) == opPurge}
+	m = hitMessage{seq: seq, until: deadlineOf(h, stamp), clears: h.Get(headerOp) == opPurge}
 	if !m.clears {
 		// A hit without a readable instant is not one of ours and counts as long ago.
 		m.at, _ = time.Parse(time.RFC3339Nano, h.Get(headerAt))
 	}
-	return stampedHit{m, stamp}, nil
+	return m, stamp, nil
 }

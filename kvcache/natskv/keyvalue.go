@@ -143,12 +143,3 @@ func (c *Cache) Delete(ctx context.Context, key string) error {
 func (c *Cache) wrote(name string, seq uint64, ttl time.Duration) {
 	c.seen.note(name, sighting{seq: seq, deadline: endless, complete: ttl == 0})
 }
-
-// notLost is for writes that expect nothing: a clash with one that does is none
-// of the caller's business.
-func notLost(err error) error {
-	if errors.Is(err, errLost) {
-		return unavailable(err)
-	}
-	return err
-}

@@ -10,8 +10,6 @@ import (
 	"github.com/weirkeeper/weirkeeper/kvcache/internal/ledger"
 )
 
-var _ kvcache.Ledger = (*Cache)(nil)
-
 // Admit implements [kvcache.Ledger].
 func (c *Cache) Admit(ctx context.Context, key string, ask kvcache.Ask) (kvcache.Admission, error) {
 	if err := ask.Check(); err != nil {

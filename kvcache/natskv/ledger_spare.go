@@ -59,15 +59,15 @@ func (t *tail) spare(ask kvcache.Ask) (kvcache.Admission, bool) {
 	return kvcache.Admission{Admitted: true, ID: id}, true
 }
 
-// claim adds spares to the takes of the next entry, which are those of calls.
-// Their number doubles while all are used. Called with the lock held.
-func (t *tail) claim(calls []*call, takes []int64, now int64) []int64 {
-	s := &t.spares
+// claim returns the takes of the entry with spares behind them. Their number doubles
+// while all are used. Called with the lock held.
+func (t *tail) claim(b batch, now int64) []int64 {
+	s, takes := &t.spares, b.takes
 	if len(takes) == 0 {
 		return takes
 	}
 	var ask kvcache.Ask
-	for _, c := range calls {
+	for _, c := range b.calls {
 		if c.note.kind != "" || c.owed {
 			continue
 		}
@@ -100,15 +100,15 @@ func (t *tail) claim(calls []*call, takes []int64, now int64) []int64 {
 	return takes
 }
 
-// keepSpares keeps the last of an entry's takes, behind those of own calls, if
-// they are within the quota. Called with the lock held.
-func (t *tail) keepSpares(e entry, own int, seq uint64, sent time.Time, err error) {
+// keepSpares keeps those of an entry that are within the quota. Called with the lock
+// held.
+func (t *tail) keepSpares(b batch, seq uint64, sent time.Time, err error) {
 	s := &t.spares
-	if seq == 0 || own == len(e.takes) {
+	if seq == 0 || b.own == len(b.takes) {
 		return
 	}
 	s.until = sent.Add(spareLife(s.ask.Quota.Window))
-	for number := own; number < len(e.takes); number++ {
+	for number := b.own; number < len(b.takes); number++ {
 		id := takeID(seq, number)
 		if err == nil && t.window.Judge(id, padded(s.ask.Quota)) {
 			s.ids = append(s.ids, id)

@@ -2,7 +2,6 @@ package natskv
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -100,51 +99,46 @@ func (l *natsLog) append(ctx context.Context, name string, body []byte, ttl time
 	return l.c.publish(ctx, m)
 }
 
+// read asks whichever replica is first to answer.
 func (l *natsLog) read(ctx context.Context, name string, from uint64, each func(seq uint64, stamp int64, body []byte)) error {
-	return l.c.readLog(ctx, l.stream, l.subject+name, from, each)
+	for {
+		pending, last, err := l.readSome(ctx, name, from, each)
+		switch {
+		case errors.Is(err, nats.ErrNoResponders): // the servers are electing a leader
+			err = l.c.wait(ctx, pause)
+		case pending == 0:
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		from = max(from, last+1)
+	}
+}
+
+// readSome is one request of read. pending entries are left after last.
+func (l *natsLog) readSome(ctx context.Context, name string, from uint64, each func(seq uint64, stamp int64, body []byte)) (pending, last uint64, err error) {
+	pending, err = l.c.readBatch(ctx, l.stream, l.subject+name, from, func(m *nats.Msg) error {
+		seq, stamp, predecessor, err := position(m.Header)
+		if err != nil {
+			return err
+		}
+		if predecessor != last {
+			return fmt.Errorf("reading %s: a message is missing before %d", l.stream, seq)
+		}
+		each(seq, stamp, m.Data)
+		last = seq
+		return nil
+	})
+	return pending, last, err
 }
 
 func (l *natsLog) last(ctx context.Context, name string) (uint64, error) {
-	var answer struct {
-		Message struct {
-			Seq uint64 `json:"seq"`
-		} `json:"message"`
-	}
-	err := l.ask(ctx, "STREAM.MSG.GET.", fmt.Appendf(nil, `{"last_by_subj":%q}`, l.subject+name), &answer)
-	if refused := new(jetstream.APIError); errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeMessageNotFound {
-		return 0, nil
-	}
-	return answer.Message.Seq, err
+	m, err := l.c.lastMessage(ctx, l.stream, l.subject+name)
+	return m.Seq, err
 }
 
-func (l *natsLog) now(ctx context.Context) (int64, error) {
-	var answer struct {
-		Time time.Time `json:"ts"`
-	}
-	err := l.ask(ctx, "STREAM.INFO.", nil, &answer)
-	return answer.Time.UnixNano(), err
-}
-
-// ask puts a question about the stream to its leader.
-func (l *natsLog) ask(ctx context.Context, question string, request []byte, answer any) error {
-	m, err := l.c.ask(ctx, &nats.Msg{Subject: l.c.api + question + l.stream, Data: request})
-	if err != nil {
-		return err
-	}
-	var problem struct {
-		Error *jetstream.APIError `json:"error"`
-	}
-	if err = json.Unmarshal(m.Data, &problem); err == nil && problem.Error != nil {
-		err = problem.Error
-	}
-	if err == nil {
-		err = json.Unmarshal(m.Data, answer)
-	}
-	if err != nil {
-		return unavailable(err)
-	}
-	return nil
-}
+func (l *natsLog) now(ctx context.Context) (int64, error) { return l.c.timeOf(ctx, l.stream) }
 
 func (l *natsLog) follow(name string, receive func(seq uint64, stamp int64, predecessor uint64, body []byte)) (func(), error) {
 	sub, err := l.c.nc.Subscribe(l.feed+name, func(m *nats.Msg) {

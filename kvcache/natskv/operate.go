@@ -2,11 +2,9 @@ package natskv
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -39,17 +37,6 @@ func (c *Cache) Keys(ctx context.Context) ([]string, error) {
 	}
 	slices.Sort(keys)
 	return keys, nil
-}
-
-// KeyOf is the key that a bucket has under a name, for who reads the bucket itself;
-// ok is false where a hash stands for the key.
-func KeyOf(name string) (key string, ok bool) {
-	encoded, escaped := strings.CutPrefix(name, escape)
-	if !escaped {
-		return name, true
-	}
-	plain, err := base64.RawURLEncoding.DecodeString(encoded)
-	return string(plain), err == nil
 }
 
 // Erase removes every trace of root (value, hits, ledger) and the values of the

@@ -2,13 +2,9 @@ package natskv
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // read returns the last message of a key, at least as late as anything this
@@ -45,49 +41,22 @@ func (c *Cache) readReplica(ctx context.Context, name string) (cell, error) {
 	case statusNone:
 		return cell{}, nil
 	default:
-		return cell{}, unavailable(fmt.Errorf("reading KV_%s: status %s %s", c.bucket, status, answer.Header.Get("Description")))
+		return cell{}, unavailable(fmt.Errorf("reading KV_%s: status %s %s", c.bucket, status, answer.Header.Get(headerDescription)))
 	}
-	seq, err := strconv.ParseUint(answer.Header.Get(headerSequence), 10, 64)
+	seq, stamp, err := stamped(answer.Header)
 	if err != nil {
 		return cell{}, unavailable(err)
 	}
-	stamp, err := time.Parse(time.RFC3339Nano, answer.Header.Get(headerStamp))
-	if err != nil {
-		return cell{}, unavailable(err)
-	}
-	c.clock.received(stamp.UnixNano())
-	return newCell(answer.Header, answer.Data, seq, stamp.UnixNano()), nil
+	c.clock.received(stamp)
+	return newCell(answer.Header, answer.Data, seq, stamp), nil
 }
 
 // readLeader asks the server whose word counts.
 func (c *Cache) readLeader(ctx context.Context, name string) (cell, error) {
-	request, err := json.Marshal(map[string]string{"last_by_subj": c.stored + name})
-	if err != nil {
+	m, err := c.lastMessage(ctx, "KV_"+c.bucket, c.stored+name)
+	if err != nil || m.Seq == 0 {
 		return cell{}, err
 	}
-	reply, err := c.ask(ctx, &nats.Msg{Subject: c.api + "STREAM.MSG.GET.KV_" + c.bucket, Data: request})
-	if err != nil {
-		return cell{}, err
-	}
-	var answer struct {
-		Message struct {
-			Seq    uint64    `json:"seq"`
-			Header []byte    `json:"hdrs"`
-			Data   []byte    `json:"data"`
-			Time   time.Time `json:"time"`
-		} `json:"message"`
-		Error *jetstream.APIError `json:"error"`
-	}
-	if err := json.Unmarshal(reply.Data, &answer); err != nil {
-		return cell{}, unavailable(err)
-	}
-	if answer.Error != nil {
-		if answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound {
-			return cell{}, nil
-		}
-		return cell{}, unavailable(answer.Error)
-	}
-	m := answer.Message
 	var header nats.Header
 	if len(m.Header) > 0 {
 		if header, err = nats.DecodeHeadersMsg(m.Header); err != nil {

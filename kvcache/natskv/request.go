@@ -12,8 +12,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
-
-	"github.com/weirkeeper/weirkeeper/kvcache"
 )
 
 // Answers of the server that mean that nothing was written.
@@ -48,6 +46,61 @@ func (c *Cache) ask(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	}
 }
 
+// query asks the JetStream API something and decodes the answer. A server that says no
+// is unavailable, with the [*jetstream.APIError] in it.
+func (c *Cache) query(ctx context.Context, question string, request []byte, answer any) error {
+	m, err := c.ask(ctx, &nats.Msg{Subject: c.api + question, Data: request})
+	if err != nil {
+		return err
+	}
+	var refused struct {
+		Error *jetstream.APIError `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &refused); err != nil {
+		return unavailable(err)
+	}
+	if refused.Error != nil {
+		return unavailable(refused.Error)
+	}
+	if err := json.Unmarshal(m.Data, answer); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// storedMessage is a message as the leader of its stream tells it; the zero value is
+// none.
+type storedMessage struct {
+	Seq    uint64    `json:"seq"`
+	Header []byte    `json:"hdrs"`
+	Data   []byte    `json:"data"`
+	Time   time.Time `json:"time"`
+}
+
+// lastMessage asks the leader of a stream, whose word counts, for the last message of a
+// subject.
+func (c *Cache) lastMessage(ctx context.Context, stream, subject string) (storedMessage, error) {
+	var answer struct {
+		Message storedMessage `json:"message"`
+	}
+	err := c.query(ctx, "STREAM.MSG.GET."+stream, fmt.Appendf(nil, `{"last_by_subj":%q}`, subject), &answer)
+	if refused, ok := errors.AsType[*jetstream.APIError](err); ok && refused.ErrorCode == jetstream.JSErrCodeMessageNotFound {
+		return storedMessage{}, nil
+	}
+	return answer.Message, err
+}
+
+// timeOf asks the leader of a stream for the time by which it stamps messages.
+func (c *Cache) timeOf(ctx context.Context, stream string) (int64, error) {
+	var info struct {
+		Time time.Time `json:"ts"`
+	}
+	if err := c.query(ctx, "STREAM.INFO."+stream, nil, &info); err != nil {
+		return 0, err
+	}
+	return info.Time.UnixNano(), nil
+}
+
 // wait sleeps for a random time, most being the longest.
 func (c *Cache) wait(ctx context.Context, most time.Duration) error {
 	timer := time.NewTimer(most/4 + rand.N(most*3/4))
@@ -58,29 +111,6 @@ func (c *Cache) wait(ctx context.Context, most time.Duration) error {
 	case <-ctx.Done():
 		return c.failed(ctx, ctx.Err())
 	}
-}
-
-// failed says what the error of a request means to the caller.
-func (c *Cache) failed(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, nats.ErrMaxPayload):
-		return fmt.Errorf("natskv: the value is too large: %w", err)
-	case ctx.Err() != nil:
-		return ended(ctx)
-	}
-	return unavailable(err)
-}
-
-// ended says what the end of an operation's context means to the caller: that the
-// store took too long, by our own limit or by the caller's context. The latter's error
-// says so whatever cause it was given: nobody would know that cause for an end of it.
-func ended(ctx context.Context) error {
-	if cause := context.Cause(ctx); errors.Is(cause, errNoAnswer) {
-		return unavailable(cause)
-	}
-	return unavailable(ctx.Err())
 }
 
 // publish stores a message and returns its sequence, or errLost if the key is
@@ -145,37 +175,3 @@ func acknowledged(answer []byte) (uint64, error) {
 	}
 	return 0, unavailable(ack.Error)
 }
-
-// askTime learns the server's time.
-func (c *Cache) askTime(ctx context.Context) error {
-	before := c.clock.elapsed()
-	answer, err := c.ask(ctx, &nats.Msg{Subject: c.api + "STREAM.INFO.KV_" + c.bucket})
-	if err != nil {
-		return err
-	}
-	var info struct {
-		Time  time.Time           `json:"ts"`
-		Error *jetstream.APIError `json:"error"`
-	}
-	if err := json.Unmarshal(answer.Data, &info); err != nil {
-		return unavailable(err)
-	}
-	if info.Error != nil {
-		return unavailable(info.Error)
-	}
-	c.clock.sent(info.Time.UnixNano(), before)
-	return nil
-}
-
-// serverNow is the server's time, as far as it is known.
-func (c *Cache) serverNow(ctx context.Context) (int64, error) {
-	if !c.clock.fresh(time.Minute) {
-		if err := c.askTime(ctx); err != nil {
-			return 0, err
-		}
-	}
-	return c.clock.now(), nil
-}
-
-var _ kvcache.Cache = (*Cache)(nil)
-var _ kvcache.Versioned = (*Cache)(nil)

@@ -87,21 +87,6 @@ func (l *life) renewed(born time.Time) bool {
 	return !before.IsZero() && !before.Equal(born)
 }
 
-// busy is the code of an answer that may be another one a moment later.
-const busy = 503
-
-// refusal tells a server that says no from one that says nothing, in time.
-func refusal(ctx context.Context, err error) error {
-	refused := new(jetstream.APIError)
-	switch {
-	case errors.As(err, &refused) && refused.Code != busy:
-		return err
-	case ctx.Err() != nil:
-		return ended(ctx)
-	}
-	return unavailable(err)
-}
-
 // requirement is one field that has to be in a certain way.
 type requirement struct {
 	field string

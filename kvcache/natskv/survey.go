@@ -2,7 +2,6 @@ package natskv
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -113,7 +112,7 @@ func (s *Survey) take(m *nats.Msg) error {
 	if err != nil {
 		return err
 	}
-	name, ok := strings.CutPrefix(m.Header.Get("Nats-Subject"), s.log.subject)
+	name, ok := strings.CutPrefix(m.Header.Get(headerSubject), s.log.subject)
 	if !ok || seq < s.next {
 		return nil
 	}
@@ -151,16 +150,9 @@ func (s *Survey) There() bool { return s.there }
 // that a hash stands for them are left out.
 func (s *Survey) Keys() []string {
 	var keys []string
-	for name := range s.keys {
-		encoded, escaped := strings.CutPrefix(name, "=")
-		if !escaped {
-			if !strings.HasPrefix(name, "~") {
-				keys = append(keys, name)
-			}
-			continue
-		}
-		if plain, err := base64.RawURLEncoding.DecodeString(encoded); err == nil {
-			keys = append(keys, string(plain))
+	for token := range s.keys {
+		if key, ok := keyOfToken(token); ok {
+			keys = append(keys, key)
 		}
 	}
 	return keys

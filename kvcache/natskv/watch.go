@@ -2,7 +2,6 @@ package natskv
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -41,9 +40,6 @@ type watched struct {
 	told      kvcache.Entry
 	begun     bool // something was told
 }
-
-// errGap: a message was lost on its way. It does not leave the package.
-var errGap = errors.New("natskv: the watch has missed something")
 
 // Watch implements [kvcache.Watcher] with a consumer of the bucket. Whatever may
 // have cost a message (an outage, another leader, a gap in the numbers, a
@@ -247,5 +243,3 @@ func (w *watch) now(ctx context.Context) (int64, error) {
 	}
 	return 0, nil
 }
-
-var _ kvcache.Watcher = (*Cache)(nil)

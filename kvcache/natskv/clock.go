@@ -1,6 +1,7 @@
 package natskv
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -69,4 +70,24 @@ func (c *serverClock) fresh(age time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.known && elapsed-c.learnt <= int64(age)
+}
+
+// askTime learns the time of the server that leads the bucket.
+func (c *Cache) askTime(ctx context.Context) error {
+	before := c.clock.elapsed()
+	stamp, err := c.timeOf(ctx, "KV_"+c.bucket)
+	if err == nil {
+		c.clock.sent(stamp, before)
+	}
+	return err
+}
+
+// serverNow is the server's time, as far as it is known.
+func (c *Cache) serverNow(ctx context.Context) (int64, error) {
+	if !c.clock.fresh(time.Minute) {
+		if err := c.askTime(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return c.clock.now(), nil
 }
