@@ -5,11 +5,9 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/nats-io/nats.go"
 
@@ -188,27 +186,4 @@ func pack(body []byte) ([]byte, error) {
 		return nil, err
 	}
 	return buf.Bytes(), nil
-}
-
-const maxErrorBytes = 512
-
-// secrets matches what must not leave the process even if an error quotes it:
-// bearer tokens, API keys, and credentials in a URL.
-var secrets = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]+|\b(sk|pk)-[a-z0-9_\-]{6,}|://[^/\s@]+@|\b(api[_-]?key|token|password|secret)["']?\s*[=:]\s*["']?[^\s"',;&]+`)
-
-// CleanError makes one bounded line of an error's text, without control
-// characters and without anything that looks like a secret.
-func CleanError(text string) string { return CleanText(text, maxErrorBytes) }
-
-// CleanText is [CleanError] of at most so many bytes.
-func CleanText(text string, most int) string {
-	text = strings.ToValidUTF8(clip(text, 8*most), "\uFFFD")
-	text = secrets.ReplaceAllString(text, "[redacted]")
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsGraphic(r)
-	}), " ")
-	if len(text) > most {
-		text = clip(text, most-len("…")) + "…"
-	}
-	return text
 }

@@ -190,14 +190,3 @@ func checkMetadata(m map[string]string) error {
 	}
 	return nil
 }
-
-// clip shortens s to at most n bytes without splitting a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
