@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,9 +13,7 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/consumer"
 	"github.com/weirkeeper/weirkeeper/extraction"
-	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
-	"github.com/weirkeeper/weirkeeper/kvcache"
 	"github.com/weirkeeper/weirkeeper/resilience"
 	"github.com/weirkeeper/weirkeeper/resilience/admission"
 )
@@ -49,31 +46,25 @@ func TestExtracted(t *testing.T) {
 // extracted, as its first attempt, and not before the delay is over.
 func TestRefusalsAreDelayedAndNoAttempt(t *testing.T) {
 	t.Parallel()
-	const delay = 200 * time.Millisecond
-	for name, refusal := range map[string]error{
-		"own rate limit":       &resilience.RateLimitExceeded{Tenant: "acme", RetryAfter: delay},
-		"circuit open":         &resilience.CircuitOpen{Circuit: "default", RetryAfter: delay},
-		"paused":               &consumer.PausedError{Left: delay},
-		"429 with a delay":     &extraction.ProviderError{Kind: extraction.KindRateLimited, Status: 429, RetryAfter: delay},
-		"429 after retries":    &resilience.RetryExhausted{Operation: "x", Err: &extraction.ProviderError{Kind: extraction.KindRateLimited, RetryAfter: delay}},
-		"refusal, wrapped":     fmt.Errorf("call: %w", &resilience.RateLimitExceeded{RetryAfter: delay}),
-		"not admitted in time": fmt.Errorf("call: %w", &admission.DeadlineExceeded{Phase: admission.PhaseRate, Err: context.DeadlineExceeded}),
-		"refusal, no time":     nil,
-		"429 without a delay":  nil,
+	const delay, moment = 200 * time.Millisecond, 15 * time.Millisecond
+	for name, row := range map[string]struct {
+		refusal error
+		least   time.Duration
+	}{
+		"own rate limit":       {&resilience.RateLimitExceeded{Tenant: "acme", RetryAfter: delay}, delay},
+		"circuit open":         {&resilience.CircuitOpen{Circuit: "default", RetryAfter: delay}, delay},
+		"paused":               {&consumer.PausedError{Left: delay}, delay},
+		"429 with a delay":     {&extraction.ProviderError{Kind: extraction.KindRateLimited, Status: 429, RetryAfter: delay}, delay},
+		"429 after retries":    {&resilience.RetryExhausted{Operation: "x", Err: &extraction.ProviderError{Kind: extraction.KindRateLimited, RetryAfter: delay}}, delay},
+		"refusal, wrapped":     {fmt.Errorf("call: %w", &resilience.RateLimitExceeded{RetryAfter: delay}), delay},
+		"refusal, no time":     {&resilience.CircuitOpen{}, moment},
+		"429 without a delay":  {&extraction.ProviderError{Kind: extraction.KindRateLimited}, moment},
+		"not admitted in time": {fmt.Errorf("call: %w", &admission.DeadlineExceeded{Phase: admission.PhaseRate, Err: context.DeadlineExceeded}), moment},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			least := delay
-			switch {
-			case name == "refusal, no time":
-				refusal, least = &resilience.CircuitOpen{}, 15*time.Millisecond
-			case name == "not admitted in time":
-				least = 15 * time.Millisecond
-			case name == "429 without a delay":
-				refusal, least = &extraction.ProviderError{Kind: extraction.KindRateLimited}, 15*time.Millisecond
-			}
 			w := newWorld(t)
-			x := failing(refusal, refusal, refusal, refusal)
+			x := failing(row.refusal, row.refusal, row.refusal, row.refusal)
 			w.start(x)
 			w.send("acme", `{"text":"Ada"}`)
 			r := w.onlyResult()
@@ -81,7 +72,7 @@ func TestRefusalsAreDelayedAndNoAttempt(t *testing.T) {
 			calls := x.made()
 			require.Len(t, calls, 5)
 			for i := range calls[1:] {
-				require.GreaterOrEqual(t, calls[i+1].at.Sub(calls[i].at), least)
+				require.GreaterOrEqual(t, calls[i+1].at.Sub(calls[i].at), row.least)
 			}
 		})
 	}
@@ -257,103 +248,6 @@ func TestStrangeIds(t *testing.T) {
 	require.Empty(t, w.dead())
 }
 
-// A message that leaves no room for the headers of a dead letter is set aside
-// whole all the same.
-func TestDeadLetterOfAMessageAtTheLimit(t *testing.T) {
-	t.Parallel()
-	w := newWorldOn(t, natsconn.EmbeddedOptions{InProcess: true, MaxPayload: 20_000})
-	w.start(failing())
-	body := `{"text":1,"pad":"` + strings.Repeat("Ada met Charles. ", 1175) + `"}`
-	body += strings.Repeat(" ", 20_000-len(body))
-	w.send("acme", body)
-	d := w.onlyDead()
-	msg := &nats.Msg{Header: d.msg.Header, Data: d.msg.Data}
-	got, cut, err := wire.DeadLetterBody(msg, 20_000)
-	require.NoError(t, err)
-	require.False(t, cut)
-	require.Equal(t, body, string(got))
-}
-
-func TestResultThatDoesNotPassTheServer(t *testing.T) {
-	t.Parallel()
-	w := newWorldOn(t, natsconn.EmbeddedOptions{InProcess: true, MaxPayload: 20_000})
-	x := scripted(func(context.Context, int, extraction.Chunk) (extraction.Extraction, error) {
-		f := found()
-		f.Entities[0].Description = strings.Repeat("x", 30_000)
-		return f, nil
-	})
-	w.start(x)
-	w.send("acme", `{"text":"Ada"}`)
-	d := w.onlyDead()
-	require.Equal(t, "malformed", d.Kind)
-	require.Contains(t, d.Error, "max_payload")
-}
-
-// The text around evidence is left out before a result is given up for its size.
-func TestResultWithoutRoomForExcerpts(t *testing.T) {
-	t.Parallel()
-	w := newWorldOn(t, natsconn.EmbeddedOptions{InProcess: true, MaxPayload: 20_000})
-	excerpts := []extraction.Excerpt{{Text: strings.Repeat("x", 100)}}
-	w.start(scripted(func(_ context.Context, _ int, c extraction.Chunk) (extraction.Extraction, error) {
-		f := found()
-		f.Excerpts = excerpts
-		if c.Index == 1 {
-			f.Excerpts = []extraction.Excerpt{{Text: strings.Repeat("x", 30_000)}}
-		}
-		return f, nil
-	}))
-	w.send("acme", `{"document_id":"d","index":0,"total":2,"text":"Ada","title":"Letters","uri":"file:letters"}`)
-	w.send("acme", `{"document_id":"d","index":1,"total":2,"text":"Ada"}`)
-	w.settled()
-	require.Empty(t, w.dead())
-	byIndex := map[int]wire.Result{}
-	for _, msg := range w.messages(w.names.ResultStream()) {
-		result, err := wire.DecodeResult(msg.Data)
-		require.NoError(t, err)
-		byIndex[result.Index] = result
-	}
-	require.Equal(t, excerpts, byIndex[0].Excerpts)
-	require.Equal(t, []string{"Letters", "file:letters"}, []string{byIndex[0].Title, byIndex[0].URI})
-	require.Len(t, byIndex, 2)
-	require.Empty(t, byIndex[1].Excerpts)
-	require.Equal(t, found().Entities, byIndex[1].Entities)
-}
-
-// The deadline of a chunk counts as an attempt, and names the dead letter.
-func TestChunkDeadline(t *testing.T) {
-	t.Parallel()
-	circuit := resilience.DefaultBreakerConfig()
-	circuit.Cache = hangingStore{kvcache.NewMemory()}
-	breaker, err := resilience.NewBreaker(circuit)
-	require.NoError(t, err)
-	for name, work := range map[string]func(context.Context) error{
-		"in the model":        func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
-		"in the shared state": func(ctx context.Context) error { _, _, err := breaker.Allow(ctx); return err },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			hang := scripted(func(ctx context.Context, _ int, _ extraction.Chunk) (extraction.Extraction, error) {
-				return extraction.Extraction{}, work(ctx)
-			})
-			w := newWorld(t)
-			w.start(hang, func(c *consumer.Config) { c.ChunkDeadline = 50 * time.Millisecond; c.MaxAttempts = 2 })
-			w.send("acme", `{"text":"Ada"}`)
-			d := w.onlyDead()
-			require.Equal(t, "deadline", d.Kind)
-			require.Equal(t, 2, d.Attempts)
-			require.Len(t, hang.made(), 2)
-		})
-	}
-}
-
-// hangingStore answers nothing until its caller leaves, and then why.
-type hangingStore struct{ *kvcache.Memory }
-
-func (hangingStore) Load(ctx context.Context, _ []kvcache.Entry) error {
-	<-ctx.Done()
-	return fmt.Errorf("%w: %w", kvcache.ErrUnavailable, context.Cause(ctx))
-}
-
 // A panic is a dead letter with the stack in the log; the worker goes on.
 func TestPanic(t *testing.T) {
 	t.Parallel()
@@ -383,80 +277,4 @@ func TestPanic(t *testing.T) {
 	}
 	require.Contains(t, w.log.String(), "outcome_test.go", "the stack")
 	require.NotContains(t, w.log.String(), "document's text")
-}
-
-// deafStore fails while it is told to.
-type deafStore struct {
-	kvcache.KeyValue
-	deaf func() bool
-}
-
-func (s deafStore) Increment(ctx context.Context, key string, ttl time.Duration) (int64, error) {
-	if s.deaf() {
-		return 0, fmt.Errorf("increment: %w", kvcache.ErrUnavailable)
-	}
-	return s.KeyValue.Increment(ctx, key, ttl)
-}
-
-// A store that does not answer is never held against the chunk.
-func TestStoreErrorsAreNoAttempt(t *testing.T) {
-	t.Parallel()
-	for name, err := range map[string]error{
-		"shared state":   &resilience.StoreError{Op: "breaker allow", Err: kvcache.ErrUnavailable},
-		"cache":          fmt.Errorf("limiter: %w", kvcache.ErrUnavailable),
-		"attempts store": &extraction.ProviderError{Kind: extraction.KindUnavailable},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			x := failing(err)
-			counts := deafStore{w.counts, func() bool { return name == "attempts store" && len(x.made()) == 1 }}
-			w.startOn(w.connect(), counts, x, func(c *consumer.Config) { c.MaxAttempts = 1 })
-			w.send("acme", `{"text":"Ada"}`)
-			require.Equal(t, 1, w.onlyResult().Attempts)
-			require.Greater(t, x.made()[1].at.Sub(x.made()[0].at), time.Second, "no hot loop")
-		})
-	}
-}
-
-// keyStore remembers the keys that were counted under.
-type keyStore struct {
-	kvcache.KeyValue
-	mu   sync.Mutex
-	keys map[string]bool
-}
-
-func (s *keyStore) Increment(ctx context.Context, key string, ttl time.Duration) (int64, error) {
-	s.mu.Lock()
-	s.keys[key] = true
-	s.mu.Unlock()
-	return s.KeyValue.Increment(ctx, key, ttl)
-}
-
-// Counts and notes go when the message goes, however it ended.
-func TestCountsAreCleared(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	counts := &keyStore{KeyValue: w.counts, keys: map[string]bool{}}
-	x := scripted(func(_ context.Context, n int, c extraction.Chunk) (extraction.Extraction, error) {
-		if c.Text == "bad" || n < 2 {
-			return extraction.Extraction{}, errors.New("fails")
-		}
-		return found(), nil
-	})
-	r := w.startOn(w.connect(), counts, x)
-	w.send("acme", chunkJSON("d", 0, "good"))
-	w.send("acme", chunkJSON("d", 1, "bad"))
-	w.settled()
-	r.stop(t)
-	require.Len(t, w.results(), 1)
-	require.Len(t, w.dead(), 1)
-	require.Len(t, counts.keys, 2)
-	for key := range counts.keys {
-		for _, k := range []string{key, key + "/dead"} {
-			_, ok, err := w.counts.Get(t.Context(), k)
-			require.NoError(t, err)
-			require.False(t, ok, k)
-		}
-	}
 }
