@@ -104,25 +104,23 @@ func readClassification(done Completion) (Classification, error) {
 		return Classification{}, err
 	}
 	var p parser
-	raw, err := p.unwrap(done.Content)
-	if failed, ok := err.(*ProviderError); ok {
-		return fail(failed)
-	}
 	got := Classification{Confidence: -1}
-	domain, twice := "", false
-	eachMember(raw, func(key, value string) {
+	id, domains, text := "", 0, false
+	err := p.read(done.Content, func(key string) {
 		switch key {
 		case "domain":
-			twice = twice || domain != ""
-			domain = value
+			domains++
+			id, text = p.json.str()
 		case "confidence":
-			if v := p.confidence(value); v != nil {
+			if v := p.confidence(); v != nil {
 				got.Confidence = *v
 			}
 		}
 	})
-	id, ok := stringValue(domain)
-	if !ok || twice {
+	if failed, ok := err.(*ProviderError); ok {
+		return fail(failed)
+	}
+	if domains != 1 || !text {
 		return fail(&ProviderError{Kind: KindMalformed, Detail: "domain is not one string"})
 	}
 	if id != noDomain {

@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -33,8 +34,7 @@ func foldMapped(s string) (text string, from []int32) {
 
 // fold returns the folded form of s.
 func fold(s string) string {
-	var buf [128]byte
-	f := folder{text: buf[:0]}
+	f := folder{text: make([]byte, 0, len(s))}
 	f.fold(s)
 	return string(f.text)
 }
@@ -42,16 +42,9 @@ func fold(s string) string {
 func (f *folder) fold(s string) {
 	f.space = -1
 	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
-			switch {
-			case c <= ' ' || c == 0x7f:
-				f.gap(i)
-			case 'A' <= c && c <= 'Z':
-				f.write(c+('a'-'A'), i)
-			default:
-				f.write(c, i)
-			}
-			i++
+		if n := plainASCII(s[i:]); n > 0 {
+			f.ascii(s[i:i+n], i)
+			i += n
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -63,6 +56,40 @@ func (f *folder) fold(s string) {
 			f.segment(s[i:i+n], i)
 		}
 		i += n
+	}
+}
+
+// plainASCII is how many characters of ASCII a text begins with that are visible, or one
+// space between two such; but for a last one that what follows may join.
+func plainASCII(s string) int {
+	n := 0
+	for before := byte(' '); n < len(s) && ' ' <= s[n] && s[n] < 0x7f && !(s[n] == ' ' && before == ' '); n++ {
+		before = s[n]
+	}
+	if n > 0 && n < len(s) && s[n] >= utf8.RuneSelf {
+		n--
+	}
+	if n > 0 && s[n-1] == ' ' {
+		n--
+	}
+	return n
+}
+
+// ascii folds plain ASCII.
+func (f *folder) ascii(s string, at int) {
+	f.write(s[0], at) // behind the white space before it
+	start := len(f.text)
+	f.text = append(f.text, s[1:]...)
+	for i, c := range f.text[start-1:] {
+		if 'A' <= c && c <= 'Z' {
+			f.text[start-1+i] = c + ('a' - 'A')
+		}
+	}
+	if f.mapped {
+		f.from = slices.Grow(f.from, len(s)-1)[:len(f.text)]
+		for i := range f.from[start:] {
+			f.from[start+i] = int32(at + 1 + i)
+		}
 	}
 }
 

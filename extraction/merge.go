@@ -24,9 +24,9 @@ type Graph struct {
 // several if its chunks came to workers that chose otherwise, for other reasons or from
 // other domain files.
 type GraphDomain struct {
-	DocumentID string `json:"document_id"`
-	Chunks     int    `json:"chunks"`
-	DomainChoice      // of the first of these chunks
+	DocumentID   string `json:"document_id"`
+	Chunks       int    `json:"chunks"`
+	DomainChoice        // of the first of these chunks
 }
 
 // GraphExcerpt is a passage of a chunk that evidence of the graph stands in.

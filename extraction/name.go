@@ -25,7 +25,7 @@ type name struct {
 
 // newName takes a name apart, which is given as written and normalised.
 func newName(written, folded string) name {
-	n := name{folded: folded, numbers: numbersOf(folded)}
+	n := name{folded: folded, words: make([]string, 0, 4), own: make([]string, 0, 4), numbers: numbersOf(folded)}
 	for at, spaced := range eachWord(folded) {
 		word := folded[at.start:at.end]
 		if !spaced {

@@ -17,7 +17,10 @@ type number struct {
 // with a dot or a comma between two.
 func eachNumber(folded string) (list []number) {
 	for i := 0; i < len(folded); {
-		r, n := utf8.DecodeRuneInString(folded[i:])
+		r, n := rune(folded[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(folded[i:])
+		}
 		if digitValue(r) < 0 {
 			i += n
 			continue

@@ -52,38 +52,64 @@ type DraftRelationship struct {
 // ignored.
 func Parse(content string) (Draft, error) {
 	var p parser
-	raw, err := p.unwrap(content)
-	if err != nil {
-		return Draft{}, err
-	}
-	var entities, relationships string
-	twice := ""
-	eachMember(raw, func(key, value string) {
+	entities, relationships := "missing", "missing" // what is wrong with them
+	list := func(fault *string, row func()) {
 		switch {
-		case key == "entities" && entities == "":
-			entities = value
-		case key == "relationships" && relationships == "":
-			relationships = value
-		case key == "entities" || key == "relationships":
-			twice = key
+		case *fault != "missing":
+			*fault = "there twice"
+		case p.json.elements(row):
+			*fault = ""
+		default:
+			*fault = p.json.kind()
+		}
+	}
+	err := p.read(content, func(key string) {
+		switch key {
+		case "entities":
+			list(&entities, p.entity)
+		case "relationships":
+			list(&relationships, p.relationship)
 		}
 	})
-	if twice != "" {
-		return Draft{}, malformed(twice+" is there twice", nil)
-	}
-	if !eachElement(entities, p.entity) {
-		return Draft{}, malformed("entities is "+describe(entities), nil)
-	}
-	if !eachElement(relationships, p.relationship) {
-		return Draft{}, malformed("relationships is "+describe(relationships), nil)
+	switch {
+	case err != nil:
+		return Draft{}, err
+	case entities != "":
+		return Draft{}, malformed("entities is "+entities, nil)
+	case relationships != "":
+		return Draft{}, malformed("relationships is "+relationships, nil)
 	}
 	return p.draft, nil
 }
 
 // parser collects the rows of one answer.
-type parser struct{ draft Draft }
+type parser struct {
+	json  jsonReader
+	draft Draft
+}
 
-// unwrap returns the JSON object of an answer.
+// read reads an answer, which must be one JSON object, and calls f with every key of it,
+// see [jsonReader.members].
+func (p *parser) read(content string, f func(key string)) error {
+	answer, err := p.unwrap(content)
+	if err != nil {
+		return err
+	}
+	p.json = jsonReader{text: answer}
+	kind := p.json.kind()
+	if !p.json.members(f) {
+		p.json.value()
+	}
+	switch {
+	case !p.json.ended():
+		return notJSON([]byte(answer))
+	case kind != "an object":
+		return malformed("the answer is "+kind+", not an object", nil)
+	}
+	return nil
+}
+
+// unwrap returns what an answer is without what may be around it.
 func (p *parser) unwrap(content string) (string, error) {
 	if !utf8.ValidString(content) {
 		return "", malformed(fmt.Sprintf("the answer is not UTF-8 at byte %d", firstInvalid(content)), nil)
@@ -116,12 +142,6 @@ func (p *parser) unwrap(content string) (string, error) {
 			answer = strings.TrimSpace(withoutTag(inner))
 		}
 	}
-	if raw := []byte(answer); !json.Valid(raw) {
-		return "", notJSON(raw)
-	}
-	if answer[0] != '{' {
-		return "", malformed("the answer is "+describe(answer)+", not an object", nil)
-	}
 	return answer, nil
 }
 
@@ -153,24 +173,4 @@ func notJSON(raw []byte) error {
 
 func malformed(detail string, cause error) error {
 	return &ProviderError{Kind: KindMalformed, Schema: SchemaName, Detail: detail, Err: cause}
-}
-
-// describe names the kind of a JSON value.
-func describe(raw string) string {
-	if len(raw) == 0 {
-		return "missing"
-	}
-	switch raw[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	case '"':
-		return "a string"
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "a boolean"
-	}
-	return "a number"
 }

@@ -16,14 +16,14 @@ type field struct {
 // row reads the fields and the confidence of one row. It reports whether the row
 // is usable: an object without a key twice, whose fields are strings; a field
 // that is null or not there is empty.
-func (p *parser) row(raw string, confidence **float64, fields ...field) bool {
+func (p *parser) row(confidence **float64, fields ...field) bool {
 	usable, scored := true, false
 	var seen uint
-	object := eachMember(raw, func(key string, value string) {
+	object := p.json.members(func(key string) {
 		if key == "confidence" {
 			usable = usable && !scored
 			scored = true
-			*confidence = p.confidence(value)
+			*confidence = p.confidence()
 			return
 		}
 		for i, f := range fields {
@@ -34,8 +34,8 @@ func (p *parser) row(raw string, confidence **float64, fields ...field) bool {
 				usable = false
 			}
 			seen |= 1 << i
-			s, ok := stringValue(value)
-			if !ok && value[0] != 'n' {
+			s, ok := p.json.str()
+			if !ok && p.json.kind() != "null" {
 				usable = false
 			}
 			*f.to = s
@@ -46,8 +46,9 @@ func (p *parser) row(raw string, confidence **float64, fields ...field) bool {
 
 // confidence reads a number from 0 to 1. Anything else is no confidence, and
 // counted unless it is null: 95 may mean 0.95 or nothing at all.
-func (p *parser) confidence(raw string) *float64 {
-	if raw[0] == 'n' {
+func (p *parser) confidence() *float64 {
+	raw := p.json.value()
+	if raw == "null" {
 		return nil
 	}
 	v, err := strconv.ParseFloat(raw, 64)
@@ -59,10 +60,10 @@ func (p *parser) confidence(raw string) *float64 {
 	return &v
 }
 
-func (p *parser) entity(raw string) {
+func (p *parser) entity() {
 	before := p.draft.Counters
 	var e DraftEntity
-	if p.row(raw, &e.Confidence, field{"name", &e.Name}, field{"type", &e.Type},
+	if p.row(&e.Confidence, field{"name", &e.Name}, field{"type", &e.Type},
 		field{"description", &e.Description}, field{"quote", &e.Quote}) {
 		e.Name = p.clip(e.Name, MaxNameRunes)
 		e.Type = p.typ(e.Type)
@@ -75,10 +76,10 @@ func (p *parser) entity(raw string) {
 	p.drop(before)
 }
 
-func (p *parser) relationship(raw string) {
+func (p *parser) relationship() {
 	before := p.draft.Counters
 	var r DraftRelationship
-	if p.row(raw, &r.Confidence, field{"source", &r.Source}, field{"target", &r.Target}, field{"type", &r.Type},
+	if p.row(&r.Confidence, field{"source", &r.Source}, field{"target", &r.Target}, field{"type", &r.Type},
 		field{"description", &r.Description}, field{"quote", &r.Quote}) {
 		r.Source = p.clip(r.Source, MaxNameRunes)
 		r.Target = p.clip(r.Target, MaxNameRunes)

@@ -124,9 +124,6 @@ func (t *indexed) refers(sentence passage) (pronoun, noun bool) {
 // sentenceEnds reports whether a sentence ends between two places of a text, with a mark
 // or at a blank line.
 func sentenceEnds(text string, from, to int) bool {
-	if to-from <= 2 {
-		return false // most often: one space between two words
-	}
 	lines := 0
 	for i := from; i < to; i++ {
 		switch c := text[i]; {
