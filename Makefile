@@ -8,8 +8,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build both commands into bin/
-	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/worker ./cmd/publisher
+build: ## build both commands into bin/, as the image and releases have them
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags "-s -w -buildid=" -o bin/ ./cmd/worker ./cmd/publisher
 
 .PHONY: tools
 tools: ## build nats-server and the nats command, in the versions that the documentation is tested with, and a model server to practise on, into bin/

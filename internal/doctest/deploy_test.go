@@ -1,27 +1,21 @@
 package doctest
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestDockerfileBuildCommand checks the build command of the image without a
-// container: its flags and packages, and that they need no C.
-func TestDockerfileBuildCommand(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "deploy/Dockerfile"))
-	require.NoError(t, err)
-	m := regexp.MustCompile(`(?m)^RUN (CGO_ENABLED=0 go build) (.*)$`).FindStringSubmatch(string(text))
-	require.NotNil(t, m, "the image has another build command")
-	dry := exec.Command("bash", "-c", m[1]+" -n "+m[2])
-	dry.Dir = root
-	output, err := dry.CombinedOutput()
-	require.NoError(t, err, "%s", output)
-	require.Contains(t, string(output), "/out/")
+// TestMakeBuildsLikeTheImage: the image's build command is that of make build, which the
+// README's commands run; and all documentation runs on the programs that it gives.
+func TestMakeBuildsLikeTheImage(t *testing.T) {
+	image := regexp.MustCompile(`(?m)^RUN (.* go build .*)$`).FindStringSubmatch(read(t, "deploy/Dockerfile"))
+	require.NotNil(t, image)
+	here := strings.NewReplacer(" go build ", " $(GO) build ", " /out/ ", " bin/ ").Replace(image[1])
+	require.Contains(t, read(t, "Makefile"), "\nbuild: ## ")
+	require.Contains(t, read(t, "Makefile"), "\n\t"+here+"\n")
 }
 
 // TestReleasesAreBuiltLikeTheImage checks that the flags which make builds the same

@@ -1,9 +1,6 @@
 package doctest
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -70,28 +67,6 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 		require.Equal(t, strings.ToLower(alert[1]), links[i][1])
 		require.Equal(t, alert[1], sections[i][1])
 	}
-}
-
-// TestManifestsAreOfThisChart tells without Helm that the chart has changed since the
-// plain manifests were written. deploy/check renders it and compares.
-func TestManifestsAreOfThisChart(t *testing.T) {
-	sum := sha256.New()
-	chart := filepath.Join(root, "deploy/helm/weirkeeper")
-	require.NoError(t, filepath.WalkDir(chart, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(chart, path)
-		sum.Write([]byte(filepath.ToSlash(name) + "\x00"))
-		sum.Write(data)
-		sum.Write([]byte{0})
-		return err
-	}))
-	require.Contains(t, read(t, "deploy/manifests/weirkeeper.yaml"), "# chart "+hex.EncodeToString(sum.Sum(nil))+"\n", "run make manifests")
 }
 
 func read(t *testing.T, file string) string {

@@ -101,7 +101,7 @@ func ran(t *testing.T) (found [][]string) {
 		found = append(found, commandsIn(script(read(t, doc)))...)
 	}
 	require.NotEmpty(t, found)
-	for _, file := range []string{".ci/run", "deploy/check/programs"} {
+	for _, file := range []string{".ci/run", "deploy/check/gate"} {
 		found = append(found, commandsIn(read(t, file))...)
 	}
 	return append(found, strings.Fields(regexp.MustCompile("(?s)<!-- test command -->\n```bash\n(.*?)\n").FindStringSubmatch(read(t, "README.md"))[1]))
