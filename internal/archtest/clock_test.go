@@ -23,7 +23,7 @@ var wallClocks = map[string]string{
 	"kvcache/natskv/cell.go":      "when a value ends, by the server's stamps",
 	"kvcache/natskv/headers.go":   "the server's stamp of what it has stored",
 	"kvcache/natskv/read.go":      "the server's stamp of a value",
-	"kvcache/natskv/request.go":   "the server's time, as it says it",
+	"kvcache/natskv/client.go":    "the server's time, as it says it",
 	"kvcache/natskv/survey.go":    "the server's stamp of a question",
 	"kvcache/natskv/watch.go":     "the server's stamp of a change",
 	"kvcache/natskv/stream.go":    "the first number of a new stream, if the server has not told its time yet",

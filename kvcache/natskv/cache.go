@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/kvcache"
@@ -22,12 +20,9 @@ const defaultTimeout = 2 * time.Second
 // [kvcache.Versioned], [kvcache.Ledger] and [kvcache.Watcher]. Safe for
 // concurrent use.
 type Cache struct {
-	nc      *nats.Conn
-	js      jetstream.JetStream
-	bucket  string
-	options options
+	*client
+	timeout time.Duration // of an operation
 
-	api    string // prefix of JetStream API subjects
 	put    string // prefix of a key's subject, as one publishes to it
 	stored string // prefix of a key's subject, as it is stored
 
@@ -35,7 +30,6 @@ type Cache struct {
 	direct    atomic.Bool // reads need not be answered by the leader
 	revisions atomic.Bool // the bucket keeps more of a key than its last message
 
-	clock  *serverClock
 	seen   *sightings
 	hits   *hitLog
 	book   *logbook
@@ -117,19 +111,14 @@ func Open(ctx context.Context, js jetstream.JetStream, bucket string, opts ...Op
 		}
 	}
 	c := &Cache{
-		nc: js.Conn(), js: js, bucket: bucket, options: o,
-		api:    apiPrefix(js.Options()),
+		client: newClient(js, bucket, o), timeout: o.timeout,
 		stored: "$KV." + bucket + ".",
-		clock:  newServerClock(o.clock),
 		seen:   newSightings(),
 		ended:  make(chan struct{}),
 	}
-	c.put = c.stored
-	if c.api != jetstream.DefaultAPIPrefix {
-		c.put = c.api + c.stored
-	}
-	c.hits = newHitLog(c)
-	c.book = newLogbook(newNatsLog(c), o.clock, o.timeout)
+	c.put = c.target(c.stored)
+	c.hits = newHitLog(c.client)
+	c.book = newLogbook(newNatsLog(c.client), o.clock, o.timeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, openPatience*o.timeout, errNoAnswer)
 	defer cancel()
 	if _, err := c.openBucket(ctx); err != nil {
@@ -161,17 +150,6 @@ func (c *Cache) begin(ctx context.Context) (limited context.Context, done contex
 	if c.closed.Load() {
 		return nil, nil, kvcache.ErrClosed
 	}
-	limited, done = context.WithTimeoutCause(ctx, c.options.timeout, errNoAnswer)
+	limited, done = context.WithTimeoutCause(ctx, c.timeout, errNoAnswer)
 	return limited, done, nil
-}
-
-// apiPrefix is where js asks.
-func apiPrefix(o jetstream.JetStreamOptions) string {
-	switch {
-	case o.Domain != "":
-		return "$JS." + o.Domain + ".API."
-	case o.APIPrefix != "":
-		return strings.TrimSuffix(o.APIPrefix, ".") + "."
-	}
-	return jetstream.DefaultAPIPrefix
 }

@@ -17,7 +17,7 @@ func (c *Cache) Ensure(ctx context.Context) (created []string, err error) {
 	if c.closed.Load() {
 		return nil, kvcache.ErrClosed
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, openPatience*c.options.timeout, errNoAnswer)
+	ctx, cancel := context.WithTimeoutCause(ctx, openPatience*c.timeout, errNoAnswer)
 	defer cancel()
 	for _, part := range []struct {
 		object string
@@ -45,7 +45,7 @@ func (c *Cache) EnsureLedger(ctx context.Context) (created bool, err error) {
 	if c.closed.Load() {
 		return false, kvcache.ErrClosed
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, openPatience*c.options.timeout, errNoAnswer)
+	ctx, cancel := context.WithTimeoutCause(ctx, openPatience*c.timeout, errNoAnswer)
 	defer cancel()
 	return c.book.make(ctx)
 }

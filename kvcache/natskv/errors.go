@@ -46,7 +46,7 @@ var (
 func unavailable(err error) error { return fmt.Errorf("%w: %w", kvcache.ErrUnavailable, err) }
 
 // failed says what the error of a request means to the caller.
-func (c *Cache) failed(ctx context.Context, err error) error {
+func failed(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil

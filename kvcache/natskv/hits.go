@@ -16,7 +16,7 @@ import (
 // hitLog is the hit series of all keys: a stream with one message per hit, and
 // what this process has read of it.
 type hitLog struct {
-	c      *Cache
+	c      *client
 	stream string
 	prefix string // of a key's subject
 
@@ -38,7 +38,7 @@ type hitSeries struct {
 // marker of a deleted one stays to be read.
 const idleSeries = markerTTL / 3
 
-func newHitLog(c *Cache) *hitLog {
+func newHitLog(c *client) *hitLog {
 	return &hitLog{c: c, stream: "HITS_" + c.bucket, prefix: "$HITS." + c.bucket + ".", series: make(map[string]*hitSeries)}
 }
 
@@ -121,8 +121,8 @@ func (l *hitLog) open(ctx context.Context) (created bool, err error) {
 		Name:        l.stream,
 		Description: "hit series of " + l.c.bucket + ": one message per hit",
 		Subjects:    []string{l.prefix + "*"},
-		Storage:     l.c.options.storage,
-		Replicas:    l.c.options.replicas,
+		Storage:     l.c.storage,
+		Replicas:    l.c.replicas,
 		AllowDirect: true,
 		AllowMsgTTL: true,
 		AllowRollup: true,

@@ -71,7 +71,7 @@ func (l *hitLog) clear(ctx context.Context, key string) error {
 			return nil // nobody has ever recorded a hit
 		}
 		if err != nil {
-			return l.c.failed(ctx, err)
+			return failed(ctx, err)
 		}
 	}
 	token := subjectToken(key)

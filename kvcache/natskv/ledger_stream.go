@@ -43,24 +43,21 @@ type serverLog interface {
 // natsLog is a [serverLog] on a stream with one subject per name, which sends
 // what is added to whoever follows.
 type natsLog struct {
-	c       *Cache
+	c       *client
 	stream  string
 	put     string // prefix of the subject to publish to
 	subject string // prefix of the subject as it is stored
 	feed    string // prefix of the subject that an entry is sent on with
 }
 
-func newNatsLog(c *Cache) *natsLog {
+func newNatsLog(c *client) *natsLog {
 	l := &natsLog{
 		c:       c,
 		stream:  "LEDGER_" + c.bucket,
 		subject: "$LEDGER." + c.bucket + ".",
 		feed:    "$LEDGERFEED." + c.bucket + ".",
 	}
-	l.put = l.subject
-	if c.put != c.stored {
-		l.put = c.api + l.subject
-	}
+	l.put = c.target(l.subject)
 	return l
 }
 
@@ -69,8 +66,8 @@ func (l *natsLog) ensure(ctx context.Context) (born time.Time, created bool, err
 		Name:        l.stream,
 		Description: "sliding windows of " + l.c.bucket + ": what was asked to be taken, in order",
 		Subjects:    []string{l.subject + "*"},
-		Storage:     l.c.options.storage,
-		Replicas:    l.c.options.replicas,
+		Storage:     l.c.storage,
+		Replicas:    l.c.replicas,
 		AllowDirect: true,
 		AllowMsgTTL: true,
 		MaxAge:      2 * kvcache.MaxWindow, // entries have a time to live of their own

@@ -18,7 +18,7 @@ type standing struct {
 }
 
 // ensureStream creates a stream unless there is one of that name.
-func (c *Cache) ensureStream(ctx context.Context, want jetstream.StreamConfig) (standing, error) {
+func (c *client) ensureStream(ctx context.Context, want jetstream.StreamConfig) (standing, error) {
 	s, err := c.findStream(ctx, want.Name)
 	created := false
 	for errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -45,7 +45,7 @@ const findPatience = 250 * time.Millisecond
 
 // findStream asks again where nobody answers: servers that are still electing a
 // leader for a stream that was just made say nothing, and do not come back to it.
-func (c *Cache) findStream(ctx context.Context, name string) (jetstream.Stream, error) {
+func (c *client) findStream(ctx context.Context, name string) (jetstream.Stream, error) {
 	for patience := findPatience; ; patience *= 2 {
 		limited, cancel := context.WithTimeout(ctx, patience)
 		s, err := c.js.Stream(limited, name)
@@ -62,7 +62,7 @@ func (c *Cache) findStream(ctx context.Context, name string) (jetstream.Stream, 
 // the old one had, and whatever a process, a caller or a message on its way
 // remembers of the old one (a version, an admission, what it has read so far) is
 // never taken for something in the new one.
-func (c *Cache) firstSequence() uint64 {
+func (c *client) firstSequence() uint64 {
 	now := c.clock.now()
 	if now == 0 { // the server has not told its time yet
 		now = time.Now().UnixNano()

@@ -28,7 +28,7 @@ var ErrSurveyTooLarge = errors.New("natskv: the ledger has too many entries to b
 // key, and reads each entry of the log once. What it says is as of the last
 // [Survey.Look] and may lack the latest entries. Not safe for concurrent use.
 type Survey struct {
-	c     *Cache
+	c     *client
 	log   *natsLog
 	born  time.Time
 	next  uint64 // sequence from which on nothing has been read
@@ -51,8 +51,7 @@ func NewSurvey(js jetstream.JetStream, bucket string) (*Survey, error) {
 	if !bucketName.MatchString(bucket) {
 		return nil, fmt.Errorf("natskv: bucket %q, has to be of letters, digits, - and _", bucket)
 	}
-	c := &Cache{nc: js.Conn(), js: js, bucket: bucket, api: apiPrefix(js.Options()), stored: "$KV." + bucket + ".", clock: newServerClock(nil)}
-	c.put = c.stored
+	c := newClient(js, bucket, options{})
 	return &Survey{c: c, log: newNatsLog(c), most: MostSurveyed, keys: map[string]*surveyed{}}, nil
 }
 
@@ -75,7 +74,7 @@ func (s *Survey) look(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return s.c.failed(ctx, err)
+		return failed(ctx, err)
 	}
 	info := stream.CachedInfo()
 	s.c.clock.sent(info.TimeStamp.UnixNano(), before)

@@ -171,7 +171,7 @@ func (w *watch) begin(ctx context.Context) (jetstream.Consumer, error) {
 	}
 	consumer, err := w.c.js.CreateConsumer(ctx, "KV_"+w.c.bucket, config)
 	if err != nil {
-		return nil, fmt.Errorf("natskv: watch bucket %s: %w", w.c.bucket, w.c.failed(ctx, err))
+		return nil, fmt.Errorf("natskv: watch bucket %s: %w", w.c.bucket, failed(ctx, err))
 	}
 	for _, k := range w.keys {
 		if k.cell, err = w.c.read(ctx, k.name); err != nil {

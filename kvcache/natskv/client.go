@@ -7,12 +7,52 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 )
+
+// client asks the JetStream server for one bucket and the streams beside it, and
+// knows its time. Safe for concurrent use.
+type client struct {
+	nc     *nats.Conn
+	js     jetstream.JetStream
+	bucket string
+	api    string // prefix of JetStream API subjects
+	clock  *serverClock
+
+	storage  jetstream.StorageType // of what has to be created, as are replicas
+	replicas int
+}
+
+func newClient(js jetstream.JetStream, bucket string, o options) *client {
+	return &client{
+		nc: js.Conn(), js: js, bucket: bucket, api: apiPrefix(js.Options()), clock: newServerClock(o.clock),
+		storage: o.storage, replicas: o.replicas,
+	}
+}
+
+// apiPrefix is where js asks.
+func apiPrefix(o jetstream.JetStreamOptions) string {
+	switch {
+	case o.Domain != "":
+		return "$JS." + o.Domain + ".API."
+	case o.APIPrefix != "":
+		return strings.TrimSuffix(o.APIPrefix, ".") + "."
+	}
+	return jetstream.DefaultAPIPrefix
+}
+
+// target is where to publish what is stored under a subject.
+func (c *client) target(stored string) string {
+	if c.api != jetstream.DefaultAPIPrefix {
+		return c.api + stored
+	}
+	return stored
+}
 
 // Answers of the server that mean that nothing was written.
 const (
@@ -28,17 +68,17 @@ const pause = 25 * time.Millisecond
 
 // ask sends a request and waits for the answer. It asks again as long as
 // nobody is there to receive the request.
-func (c *Cache) ask(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+func (c *client) ask(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	for {
 		// Nothing is sent without a connection, or it would wait in a buffer
 		// and be written long after the caller was told that it failed.
 		if c.nc.IsConnected() {
 			answer, err := c.nc.RequestMsgWithContext(ctx, m)
 			if !errors.Is(err, nats.ErrNoResponders) {
-				return answer, c.failed(ctx, err)
+				return answer, failed(ctx, err)
 			}
 		} else if c.nc.IsClosed() {
-			return nil, c.failed(ctx, nats.ErrConnectionClosed)
+			return nil, failed(ctx, nats.ErrConnectionClosed)
 		}
 		if err := c.wait(ctx, pause); err != nil {
 			return nil, err
@@ -48,7 +88,7 @@ func (c *Cache) ask(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 
 // query asks the JetStream API something and decodes the answer. A server that says no
 // is unavailable, with the [*jetstream.APIError] in it.
-func (c *Cache) query(ctx context.Context, question string, request []byte, answer any) error {
+func (c *client) query(ctx context.Context, question string, request []byte, answer any) error {
 	m, err := c.ask(ctx, &nats.Msg{Subject: c.api + question, Data: request})
 	if err != nil {
 		return err
@@ -79,7 +119,7 @@ type storedMessage struct {
 
 // lastMessage asks the leader of a stream, whose word counts, for the last message of a
 // subject.
-func (c *Cache) lastMessage(ctx context.Context, stream, subject string) (storedMessage, error) {
+func (c *client) lastMessage(ctx context.Context, stream, subject string) (storedMessage, error) {
 	var answer struct {
 		Message storedMessage `json:"message"`
 	}
@@ -91,7 +131,7 @@ func (c *Cache) lastMessage(ctx context.Context, stream, subject string) (stored
 }
 
 // timeOf asks the leader of a stream for the time by which it stamps messages.
-func (c *Cache) timeOf(ctx context.Context, stream string) (int64, error) {
+func (c *client) timeOf(ctx context.Context, stream string) (int64, error) {
 	var info struct {
 		Time time.Time `json:"ts"`
 	}
@@ -102,20 +142,20 @@ func (c *Cache) timeOf(ctx context.Context, stream string) (int64, error) {
 }
 
 // wait sleeps for a random time, most being the longest.
-func (c *Cache) wait(ctx context.Context, most time.Duration) error {
+func (c *client) wait(ctx context.Context, most time.Duration) error {
 	timer := time.NewTimer(most/4 + rand.N(most*3/4))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return c.failed(ctx, ctx.Err())
+		return failed(ctx, ctx.Err())
 	}
 }
 
 // publish stores a message and returns its sequence, or errLost if the key is
 // not as expected.
-func (c *Cache) publish(ctx context.Context, m *nats.Msg) (uint64, error) {
+func (c *client) publish(ctx context.Context, m *nats.Msg) (uint64, error) {
 	answer, err := c.ask(ctx, m)
 	if err != nil {
 		return 0, err
@@ -125,7 +165,7 @@ func (c *Cache) publish(ctx context.Context, m *nats.Msg) (uint64, error) {
 
 // publishAll stores all messages or none and returns the sequence of the last
 // one; the others have the sequences before it.
-func (c *Cache) publishAll(ctx context.Context, messages []*nats.Msg) (uint64, error) {
+func (c *client) publishAll(ctx context.Context, messages []*nats.Msg) (uint64, error) {
 	for {
 		id := nuid.Next()
 		for i, m := range messages {
@@ -137,7 +177,7 @@ func (c *Cache) publishAll(ctx context.Context, messages []*nats.Msg) (uint64, e
 		if c.nc.IsConnected() {
 			for _, m := range messages[:last] {
 				if err := c.nc.PublishMsg(m); err != nil {
-					return 0, c.failed(ctx, err)
+					return 0, failed(ctx, err)
 				}
 			}
 		}
