@@ -17,7 +17,6 @@ type Pipeline struct {
 	provider Provider
 	version  string // of a prompt that replaces those of the domains; empty if none does
 	prompt   string
-	domain   string
 	gleaning int                                          // passes after the first answer, at most
 	earlier  func(context.Context, string, Chunk) Earlier // nil if nothing is carried over
 	chooser  *Chooser                                     // nil if nothing is known of domains
@@ -46,18 +45,6 @@ func WithPrompt(version, prompt string) PipelineOption {
 	}
 }
 
-// WithDefaultDomain replaces [DefaultDomain] in a pipeline without a
-// [Chooser].
-func WithDefaultDomain(id string) PipelineOption {
-	return func(p *Pipeline) error {
-		if id == "" {
-			return &ArgumentError{Argument: "domain", Reason: "must not be empty"}
-		}
-		p.domain = id
-		return nil
-	}
-}
-
 // WithChooser makes the pipeline read each document with one of the chooser's
 // domains. Without it every chunk is read with [SystemPrompt], and the domain that
 // it names is recorded as it is.
@@ -77,7 +64,7 @@ func NewPipeline(provider Provider, opts ...PipelineOption) (*Pipeline, error) {
 	if provider == nil {
 		return nil, &ArgumentError{Argument: "provider", Reason: "must not be nil"}
 	}
-	p := &Pipeline{provider: provider, domain: DefaultDomain, readings: map[string]reading{}, stage: untold}
+	p := &Pipeline{provider: provider, readings: map[string]reading{}, stage: untold}
 	for _, opt := range opts {
 		if err := opt(p); err != nil {
 			return nil, err
@@ -198,5 +185,5 @@ func (p *Pipeline) domainOf(ctx context.Context, tenant string, c Chunk) (Domain
 	case c.Domain != "":
 		return DomainChoice{ID: c.Domain}, Usage{}, nil
 	}
-	return DomainChoice{ID: p.domain, FallbackReason: "the chunk names no domain"}, Usage{}, nil
+	return DomainChoice{ID: DefaultDomain, FallbackReason: "the chunk names no domain"}, Usage{}, nil
 }

@@ -72,9 +72,6 @@ func TestPipelineSaysWhyADomainWasChosen(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, extraction.DefaultDomain, x.Domain.ID)
 	require.NotEmpty(t, x.Domain.FallbackReason)
-	x, err = pipeline(t, says(nothing, "stop"), extraction.WithDefaultDomain("law")).Extract(t.Context(), "t", extraction.Chunk{Text: "x"})
-	require.NoError(t, err)
-	require.Equal(t, "law", x.Domain.ID)
 }
 
 // An empty result has empty lists in JSON, not null, and no model fields are lost.
@@ -166,8 +163,6 @@ func TestNewPipelineNamesTheArgument(t *testing.T) {
 	require.ErrorContains(t, err, "provider")
 	_, err = extraction.NewPipeline(says("", ""), extraction.WithPrompt("", "x"))
 	require.ErrorContains(t, err, "prompt")
-	_, err = extraction.NewPipeline(says("", ""), extraction.WithDefaultDomain(""))
-	require.ErrorContains(t, err, "domain")
 	p := says(nothing, "stop")
 	x, err := pipeline(t, p, extraction.WithPrompt("mine-1", "Do it.")).Extract(t.Context(), "t", extraction.Chunk{Text: "x"})
 	require.NoError(t, err)

@@ -201,10 +201,8 @@ func (p *Plan) prepare(item Item) ([]message, PlannedDocument, error) {
 		if err != nil {
 			return refuse(at, err.Error(), err)
 		}
-		msg := nats.NewMsg(p.config.Names.ChunkSubject(p.config.Tenant))
-		msg.Data = body
-		msg.Header.Set(nats.MsgIdHdr, chunk.ChunkID)
-		if err := wire.CheckSize(msg, p.config.MaxPayload); err != nil {
+		msg, err := p.config.Names.NewChunkMessage(p.config.Tenant, chunk.ChunkID, body, p.config.MaxPayload)
+		if err != nil {
 			return refuse(at, fmt.Sprintf("chunk %d: %v: use a smaller chunk size or less metadata", chunk.Index, err), err)
 		}
 		messages = append(messages, message{chunk, msg})

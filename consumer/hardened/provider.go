@@ -24,12 +24,6 @@ func WithTokenEstimate(estimate func(extraction.Request) int64) Option {
 	}
 }
 
-// WithOperation replaces how calls are named in errors. Default: the provider's
-// model.
-func WithOperation(name string) Option {
-	return func(p *provider) { p.operation = name }
-}
-
 // New returns p behind the guard g, which decides by [Classify]. Both must not
 // be nil. Its errors are those of p, the refusals of [resilience.Guard.Do], and
 // [*resilience.RetryExhausted] around the former.
@@ -38,7 +32,7 @@ func WithOperation(name string) Option {
 // and comes back finds the place that it was promised; an optional request is
 // promised none, see [resilience.AsOptional].
 func New(p extraction.Provider, g *resilience.Guard, opts ...Option) extraction.Provider {
-	h := &provider{next: p, guard: g, estimate: EstimateTokens, operation: p.Model()}
+	h := &provider{next: p, guard: g, estimate: EstimateTokens}
 	for _, opt := range opts {
 		opt(h)
 	}
@@ -46,18 +40,17 @@ func New(p extraction.Provider, g *resilience.Guard, opts ...Option) extraction.
 }
 
 type provider struct {
-	next      extraction.Provider
-	guard     *resilience.Guard
-	estimate  func(extraction.Request) int64
-	operation string
-	runner    *admission.Runner
+	next     extraction.Provider
+	guard    *resilience.Guard
+	estimate func(extraction.Request) int64
+	runner   *admission.Runner
 }
 
 // Extract implements [extraction.Provider].
 func (p *provider) Extract(ctx context.Context, req extraction.Request) (extraction.Completion, error) {
 	call := resilience.Call{
 		Tenant:    req.Tenant,
-		Operation: p.operation,
+		Operation: p.Model(),
 		Tokens:    p.estimate(req),
 		Optional:  req.Optional,
 	}

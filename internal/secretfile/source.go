@@ -38,9 +38,6 @@ func Open(path string) (*Source, error) {
 	return s, nil
 }
 
-// Path is where the secret is.
-func (s *Source) Path() string { return s.path }
-
 // Current is what the file holds now. If it cannot be read, because somebody is
 // just replacing it, the secret is what was read last, beside the error.
 func (s *Source) Current() (string, error) {

@@ -51,7 +51,7 @@ type DeadLetter struct {
 func (d DeadLetter) Header(original nats.Header) nats.Header {
 	h := nats.Header{}
 	for key, values := range original {
-		if len(key) >= 5 && strings.EqualFold(key[:5], "Nats-") {
+		if forServer(key) {
 			continue
 		}
 		h[key] = append([]string(nil), values...)
@@ -74,6 +74,9 @@ func (d DeadLetter) Header(original nats.Header) nats.Header {
 	}
 	return h
 }
+
+// forServer reports headers that are instructions to the server.
+func forServer(key string) bool { return len(key) >= 5 && strings.EqualFold(key[:5], "Nats-") }
 
 // ParseDeadLetter reads what [DeadLetter.Header] wrote. The error is an
 // [*InvalidMessageError].
@@ -142,10 +145,16 @@ func FitDeadLetter(msg *nats.Msg, maxPayload int64) error {
 	return nil
 }
 
+// ownHeader reports headers that a dead letter keeps however little room there is.
 func ownHeader(key string) bool {
+	return saysOfLetter(key) || key == HeaderContentType || key == nats.MsgIdHdr
+}
+
+// saysOfLetter reports headers that are of the letter and not of the original.
+func saysOfLetter(key string) bool {
 	switch key {
 	case HeaderErrorKind, HeaderError, HeaderAttempts, HeaderDeliveries, HeaderOriginSubject,
-		HeaderOriginSequence, HeaderFailedAt, HeaderUsage, HeaderBodyCut, HeaderContentType, nats.MsgIdHdr:
+		HeaderOriginSequence, HeaderFailedAt, HeaderUsage, HeaderBodyCut:
 		return true
 	}
 	return false

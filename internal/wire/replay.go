@@ -61,10 +61,5 @@ func (n Names) OriginStream(subject string) string {
 // letterHeader reports headers that belong to the dead letter and not to what
 // was set aside.
 func letterHeader(key string) bool {
-	switch key {
-	case HeaderErrorKind, HeaderError, HeaderAttempts, HeaderDeliveries, HeaderOriginSubject,
-		HeaderOriginSequence, HeaderFailedAt, HeaderUsage, HeaderOriginMsgID, HeaderBodyCut:
-		return true
-	}
-	return len(key) >= 5 && strings.EqualFold(key[:5], "Nats-")
+	return saysOfLetter(key) || key == HeaderOriginMsgID || forServer(key)
 }
