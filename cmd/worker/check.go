@@ -30,7 +30,10 @@ func (checkCommand) Help() string {
 is kept per tenant, a circuit that opens in front of a dead server and recovers, a permanent error that is not retried. A line that failed says what to do.
 
 It can be run beside a working fleet: it takes no work, calls the model once, outside the tenants' limits and the circuit, proves limit and circuit on names of
-its own, and removes those again. Streams and buckets that are missing are reported and left to the first worker.`
+its own, and removes those again. Streams and buckets that are missing are reported and left to the first worker.
+
+The exit code is 2 if a check failed that trying again will not mend, of the kind that worker run refuses to start for: a stream, bucket or consumer that does not
+fit, credentials that are not accepted, a file that is not there. It is 1 if something else failed.`
 }
 
 func (c *checkCommand) Run(ctx context.Context, streams cli.Streams) error {
@@ -160,7 +163,7 @@ func judge(name, detail string, err error) finding {
 		return finding{Check: name, Status: statusOK, Detail: wire.CleanText(detail, longestDetail)}
 	}
 	f := finding{Check: name, Status: statusFailed, Detail: wire.CleanText(err.Error(), longestDetail)}
-	f.settings = cli.ExitCode(err) == cli.ExitUsage
+	f.settings = cli.ExitCode(unfit(err)) == cli.ExitUsage
 	if a, ok := errors.AsType[*advised](err); ok {
 		f.Next = a.next
 	}

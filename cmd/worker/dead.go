@@ -21,19 +21,25 @@ type deadCommands struct {
 	Replay deadReplayCommand `cmd:"" help:"Send what was set aside once more."`
 }
 
+// deadKind is why a message was set aside.
+type deadKind string
+
+// Words are what can be completed.
+func (deadKind) Words() []string { return wire.DeadKinds() }
+
 // letterFlags choose dead letters.
 type letterFlags struct {
 	Tenant    string        `placeholder:"NAME" help:"Only this tenant's. Default: everybody's."`
-	Kind      string        `placeholder:"KIND" help:"Only those set aside for this reason, such as refused or attempts_exhausted."`
+	Kind      deadKind      `placeholder:"KIND" help:"Only those set aside for this reason, such as refused or attempts_exhausted."`
 	OlderThan time.Duration `placeholder:"DURATION" help:"Only those set aside longer ago than this, such as 24h."`
 	NewerThan time.Duration `placeholder:"DURATION" help:"Only those set aside within this time."`
 }
 
 func (f letterFlags) filter(now time.Time) (publish.LetterFilter, error) {
-	filter := publish.LetterFilter{Tenant: f.Tenant, Kind: f.Kind}
+	filter := publish.LetterFilter{Tenant: f.Tenant, Kind: string(f.Kind)}
 	switch {
-	case f.Kind != "" && !wire.IsDeadKind(f.Kind):
-		return filter, cli.Usage(fmt.Errorf("--kind %s: there is no such kind of dead letter; docs/wire.md lists them", cli.Printable(f.Kind)))
+	case f.Kind != "" && !wire.IsDeadKind(filter.Kind):
+		return filter, cli.Usage(fmt.Errorf("--kind %s: there is no such kind of dead letter; the kinds are %s", cli.Printable(filter.Kind), strings.Join(wire.DeadKinds(), ", ")))
 	case f.OlderThan < 0, f.NewerThan < 0:
 		return filter, cli.Usage(errors.New("--older-than and --newer-than must not be negative"))
 	}
@@ -60,7 +66,7 @@ func (c *deadListCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	filter.Kind, filter.Unreadable = c.Kind, true
+	filter.Kind, filter.Unreadable = string(c.Kind), true
 	s, err := c.open(ctx, streams)
 	if err != nil {
 		return err

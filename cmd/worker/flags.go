@@ -65,6 +65,9 @@ type requests struct {
 	given bool
 }
 
+// Words are what can be completed.
+func (requests) Words() []string { return []string{"unlimited"} }
+
 // UnmarshalText reads the value of a flag.
 func (r *requests) UnmarshalText(text []byte) error {
 	if string(text) == "unlimited" {

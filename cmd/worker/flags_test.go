@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
@@ -43,6 +44,21 @@ func TestEmbeddedServerIsForThisMachineOnly(t *testing.T) {
 	for _, url := range []string{"nats://10.0.0.1:4222", "nats://example.com", "nats://127.0.0.1:0", "nats://127.0.0.1:99999", "nats://a b"} {
 		_, err := embeddedPort(url)
 		require.Error(t, err, url)
+	}
+}
+
+// Shells offer what a flag takes, if that is a closed set or has a word in it.
+func TestWhatFlagsTakeIsOffered(t *testing.T) {
+	for line, want := range map[string]string{
+		"run --provider": "auto openai offline", "run --cache": "nats memory", "run --classify": "keywords model off", "run --replicas": "1 3 5",
+		"run --rpm": "unlimited", "limits set acme --rpm": "unlimited", "run --log-format": "text json", "run --log-level": "debug info warn error",
+		"try --format":     "text json jsonl dot mermaid graphml cypher csv html",
+		"top --sort":       "waiting used wait flight results dead name",
+		"dead list --kind": strings.Join(wire.DeadKinds(), " "), "dead replay --kind": strings.Join(wire.DeadKinds(), " "),
+	} {
+		var o told
+		require.Zero(t, program(o.streams()).Run(t.Context(), append(append([]string{"complete-words", "--"}, strings.Fields(line)...), ""), &commands{}))
+		require.Equal(t, want, strings.Join(strings.Fields(o.out.String()), " "), line)
 	}
 }
 

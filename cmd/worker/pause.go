@@ -38,6 +38,13 @@ func (t pauseTarget) pause() (pauses.Pause, error) {
 	return pauses.Pause{Tenant: *t.Tenant}, nil
 }
 
+// noteFleet says what is meant where nothing was named.
+func (t pauseTarget) noteFleet(out io.Writer) {
+	if t.Tenant == nil && !t.Fleet {
+		fmt.Fprintln(out, "no tenant given: the whole fleet")
+	}
+}
+
 type pauseCommand struct {
 	pauseTarget `embed:""`
 
@@ -74,9 +81,7 @@ func (c *pauseCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if c.Tenant == nil && !c.Fleet {
-		fmt.Fprintln(streams.Err, "no tenant given: the whole fleet")
-	}
+	c.noteFleet(streams.Err)
 	book, err := c.pauses(ctx, streams, true)
 	if err != nil {
 		return err
@@ -90,6 +95,13 @@ func (c *pauseCommand) Run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	book.session.noteIdle(ctx, streams.Err)
+	if !pause.Fleet {
+		if traces, err := allowances(ctx, book.session, pause.Tenant); err == nil {
+			if note := unknown(pause.Tenant, traces[pause.Tenant]); note != "" {
+				fmt.Fprintln(streams.Err, note)
+			}
+		}
+	}
 	return printPauses(streams.Out, []shownPause{{Pause: pause}}, c.JSON)
 }
 
@@ -136,7 +148,7 @@ type resumeCommand struct {
 
 // Help is shown below the summary of the command.
 func (resumeCommand) Help() string {
-	return `Ends the pause of a tenant, or with --fleet or without either that of the whole fleet, before its time. Either leaves the other alone. Running workers follow within two seconds.`
+	return `Ends the pause of a tenant, or with --fleet or without either that of the whole fleet, before its time (without either, standard error says so). Either leaves the other alone. Running workers follow within two seconds.`
 }
 
 func (c *resumeCommand) Run(ctx context.Context, streams cli.Streams) error {
@@ -144,6 +156,7 @@ func (c *resumeCommand) Run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
+	c.noteFleet(streams.Err)
 	book, err := c.pauses(ctx, streams, false)
 	if err != nil {
 		return err

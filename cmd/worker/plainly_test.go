@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 	"github.com/weirkeeper/weirkeeper/publish"
 )
 
@@ -69,7 +71,7 @@ func TestLettersThatCannotBeReadAreListed(t *testing.T) {
 	require.Contains(t, list.err.String(), "worker dead show 1 shows one, nats stream rmm WEIR_DEAD 1 removes it")
 	for kind, listed := range map[string]bool{publish.KindUnreadable: true, "refused": false} {
 		var some told
-		require.NoError(t, (&deadListCommand{letterFlags: letterFlags{Kind: kind}, operatorFlags: flags}).Run(t.Context(), some.streams()))
+		require.NoError(t, (&deadListCommand{letterFlags: letterFlags{Kind: deadKind(kind)}, operatorFlags: flags}).Run(t.Context(), some.streams()))
 		require.Equal(t, listed, strings.Contains(some.out.String(), "acme"), kind)
 	}
 
@@ -92,8 +94,9 @@ func TestLettersThatCannotBeReadAreListed(t *testing.T) {
 	require.Equal(t, cli.ExitUsage, cli.ExitCode(err), err)
 }
 
-// Who opens the circuit of workers that have not failed yet has spelt it right, and
-// who pauses a fleet that does not run may have mistaken the namespace.
+// Who opens the circuit of workers that have not failed yet has spelt it right; who
+// pauses a fleet that does not run may have mistaken the namespace, and who orders
+// something of a tenant without a trace its name.
 func TestOperatorsHearWhetherAnybodyListens(t *testing.T) {
 	url := listening(t, &server.Options{JetStream: true})
 	js := jetStream(t, url)
@@ -111,6 +114,11 @@ func TestOperatorsHearWhetherAnybodyListens(t *testing.T) {
 		return o.err.String()
 	}
 	require.Contains(t, open("gpu"), "check that workers have --circuit gpu")
+	limit := func() string {
+		var o told
+		require.NoError(t, (&limitsSetCommand{Tenant: tenant, RPM: requests{5, true}, operatorFlags: flags}).Run(t.Context(), o.streams()))
+		return o.err.String()
+	}
 	require.Contains(t, pause(), "no worker runs in namespace weir")
 
 	_, err = wire.EnsureWorkers(t.Context(), js, names)
@@ -123,7 +131,60 @@ func TestOperatorsHearWhetherAnybodyListens(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, open("tpu"), "nothing is stored")
 	require.Contains(t, open("npu"), "check that workers have --circuit npu")
+	require.Contains(t, pause(), "nothing is known of tenant acme yet")
+	require.Contains(t, limit(), "nothing is known of tenant acme yet")
+
+	require.NoError(t, wire.Ensure(t.Context(), js, names))
+	_, err = js.Publish(t.Context(), names.DocumentSubject(tenant), []byte("Ada met Charles."))
+	require.NoError(t, err)
 	require.Empty(t, pause())
+	require.Empty(t, limit())
+}
+
+// Where no tenant means the whole fleet, that is said.
+func TestWhoNamesNoTenantHearsWhatThatMeans(t *testing.T) {
+	flags, tenant := at(listening(t, &server.Options{JetStream: true})), "acme"
+	for command, says := range map[interface {
+		Run(context.Context, cli.Streams) error
+	}]bool{
+		&pauseCommand{operatorFlags: flags}:                                             true,
+		&pauseCommand{pauseTarget: pauseTarget{Fleet: true}, operatorFlags: flags}:      false,
+		&resumeCommand{operatorFlags: flags}:                                            true,
+		&resumeCommand{pauseTarget: pauseTarget{Fleet: true}, operatorFlags: flags}:     false,
+		&resumeCommand{pauseTarget: pauseTarget{Tenant: &tenant}, operatorFlags: flags}: false,
+	} {
+		var o told
+		require.NoError(t, command.Run(t.Context(), o.streams()))
+		require.Equal(t, says, strings.Contains(o.err.String(), "no tenant given: the whole fleet\n"), "%T: %s", command, o.err.String())
+	}
+}
+
+// Who looks at a server without JetStream hears that, and not what NATS calls it.
+func TestTopSaysThatThereIsNoJetStream(t *testing.T) {
+	var o told
+	err := (&topCommand{Interval: time.Second, Once: true, Sort: byWaiting, operatorFlags: at(listening(t, &server.Options{}))}).Run(t.Context(), o.streams())
+	require.ErrorContains(t, err, "stream WEIR_CHUNKS: the server, or this user's account on it, has no JetStream")
+	require.Equal(t, cli.ExitFailed, cli.ExitCode(err))
+	require.Empty(t, o.out.String())
+}
+
+// Replicas that a single server cannot keep are told before the first worker asks for
+// them, and are nobody's business once everything is there.
+func TestCheckSaysThatReplicasNeedACluster(t *testing.T) {
+	url := listening(t, &server.Options{JetStream: true})
+	js := jetStream(t, url)
+	names, err := wire.NewNames("")
+	require.NoError(t, err)
+	u := proving()
+	u.js, u.conn, u.names = js, js.Conn(), names.WithReplicas(3)
+	_, err = u.checkStreams(t.Context())
+	found := judge("streams", "", err)
+	require.Contains(t, found.Detail, "cannot be made with 3 replicas: this server is in no cluster")
+	require.Equal(t, "leave --replicas out, or name a server of a cluster with --nats-url", found.Next)
+
+	require.NoError(t, wire.Ensure(t.Context(), js, names))
+	_, err = u.checkStreams(t.Context())
+	require.NoError(t, err)
 }
 
 // A worker that cannot start says what worker check says.
@@ -152,6 +213,8 @@ func TestWhatKeepsAWorkerFromStartingIsTold(t *testing.T) {
 // Settings that cannot be right end with the exit code that worker run has for them.
 func TestSettingsThatCannotBeRight(t *testing.T) {
 	require.True(t, judge("nats", "", advise(cli.Usage(errWindow), "correct that")).settings)
+	require.True(t, judge("streams", "", advise(&wire.MismatchError{}, "put that right")).settings)
+	require.True(t, judge("buckets", "", advise(&natskv.MismatchError{}, "change it")).settings)
 	require.False(t, judge("nats", "", advise(errTooBusy, "try again")).settings)
 	for window, ok := range map[time.Duration]bool{0: false, 1: false, time.Millisecond + 1: false, time.Millisecond: true, time.Minute: true} {
 		require.Equal(t, ok, limitFlags{Window: window}.check(false) == nil, window)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
-	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 )
@@ -71,12 +70,12 @@ func (s *session) setUp(ctx context.Context, ackWait time.Duration) ([]made, err
 		all = append(all, made{o.Name, o.Created})
 	}
 	if err != nil {
-		return all, natsflags.StartError(err)
+		return all, unfit(err)
 	}
 	config := s.names.DocumentConsumerConfig(ackWait)
 	_, created, err := wire.EnsureConsumer(ctx, s.js, s.names.DocumentStream(), config)
 	if err != nil {
-		return all, natsflags.StartError(err)
+		return all, unfit(err)
 	}
 	all = append(all, made{"consumer " + config.Durable, created})
 	for _, bucket := range sharedBuckets(s.names) {
@@ -97,10 +96,7 @@ func (s *session) setUpState(ctx context.Context, bucket string, windows bool) (
 	}
 	cache, err := natskv.Open(ctx, s.js, bucket, natskv.WithReplicas(s.names.Replicas()))
 	if err != nil {
-		if _, mismatch := errors.AsType[*natskv.MismatchError](err); mismatch {
-			err = cli.Usage(err)
-		}
-		return nil, wire.Unanswered(s.js, "bucket "+bucket, "STREAM.CREATE.KV_"+bucket, err)
+		return nil, wire.Unanswered(s.js, "bucket "+bucket, "STREAM.CREATE.KV_"+bucket, unfit(err))
 	}
 	defer func() { _ = cache.Close() }()
 	all = append(all, made{"bucket " + bucket, !exists})

@@ -13,12 +13,13 @@ import (
 	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
 	"github.com/weirkeeper/weirkeeper/internal/overview"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
+	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 )
 
 // startError says of a worker that cannot start what worker check would: that there is
 // no JetStream, or all rights that are missing. Of other errors it leaves the words.
 func startError(ctx context.Context, js jetstream.JetStream, names wire.Names, err error) error {
-	err = natsflags.StartError(err)
+	err = unfit(err)
 	if err == nil || ctx.Err() != nil || cli.ExitCode(err) == cli.ExitUsage {
 		return err
 	}
@@ -34,6 +35,15 @@ func startError(ctx context.Context, js jetstream.JetStream, names wire.Names, e
 		return err
 	}
 	return fmt.Errorf("%w: this user may not %s: grant it, see docs/security.md; what is missing can be created by who may, with worker setup", err, listed(missing))
+}
+
+// unfit marks a stream, bucket or consumer that a worker cannot live with: trying again
+// does not help. Other errors stay as they are.
+func unfit(err error) error {
+	if _, mismatch := errors.AsType[*natskv.MismatchError](err); mismatch {
+		return cli.Usage(err)
+	}
+	return natsflags.StartError(err)
 }
 
 // withoutJetStream is in plain words why nobody answers for an object.

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/telemetry/work"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache"
@@ -49,10 +47,7 @@ func natsStores(ctx context.Context, js jetstream.JetStream, names wire.Names, w
 		cache, err := natskv.Open(ctx, js, bucket, natskv.WithReplicas(names.Replicas()))
 		if err != nil {
 			closeAll()
-			if _, mismatch := errors.AsType[*natskv.MismatchError](err); mismatch {
-				return stores{}, cli.Usage(err)
-			}
-			return stores{}, err
+			return stores{}, unfit(err)
 		}
 		opened = append(opened, cache)
 	}

@@ -60,7 +60,11 @@ func allowances(ctx context.Context, s *session, tenant string) (map[string]*all
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := look(ctx, reader)
+	var fleet overview.Fleet
+	err = s.ask(ctx, func(ctx context.Context) (err error) {
+		fleet, err = look(ctx, reader)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +73,16 @@ func allowances(ctx context.Context, s *session, tenant string) (map[string]*all
 		all[t.Tenant] = &allowance{t.Used, t.UsedTokens, t.WaitUntil, t.WaitReason, t, fleet.At}
 	}
 	return all, nil
+}
+
+// unknown says that there is no trace of a tenant that an order is about, "" if there is
+// one, or if nobody can tell.
+func unknown(tenant string, a *allowance) string {
+	switch {
+	case a == nil, a.of.Results == nil, a.of.Waiting+a.of.DocumentsWaiting+*a.of.Results+a.of.Dead > 0, a.Used != nil && *a.Used > 0:
+		return ""
+	}
+	return fmt.Sprintf("nothing is known of tenant %s yet: if it is not misspelt, this holds once something is published for it; worker top lists those that there are", cli.Printable(tenant))
 }
 
 // Help is shown below the summary of the command.
@@ -145,6 +159,9 @@ func (c *limitsSetCommand) Run(ctx context.Context, streams cli.Streams) error {
 		fmt.Fprintf(streams.Err, "the limits are set; what is used of them is not known: %s\n", cli.Printable(err.Error()))
 	} else {
 		set.allowance = used[c.Tenant]
+		if note := unknown(c.Tenant, set.allowance); note != "" {
+			fmt.Fprintln(streams.Err, note)
+		}
 	}
 	return printLimits(streams.Out, []shownLimits{set}, c.JSON)
 }

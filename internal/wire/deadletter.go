@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,16 +22,18 @@ const (
 	KindDeadline          = "deadline"
 )
 
-// IsDeadKind reports whether kind is one that a dead letter may have.
-func IsDeadKind(kind string) bool {
-	switch kind {
-	case KindInvalidMessage, KindAttemptsExhausted, KindDeadline,
+// DeadKinds are those that a dead letter may have, in the order of the documentation.
+func DeadKinds() []string {
+	return []string{
+		KindInvalidMessage,
 		string(extraction.KindMalformed), string(extraction.KindEmpty), string(extraction.KindTruncated),
-		string(extraction.KindRefused), string(extraction.KindContextTooLong), string(extraction.KindInvalidRequest):
-		return true
+		string(extraction.KindRefused), string(extraction.KindContextTooLong), string(extraction.KindInvalidRequest),
+		KindAttemptsExhausted, KindDeadline,
 	}
-	return false
 }
+
+// IsDeadKind reports whether kind is one that a dead letter may have.
+func IsDeadKind(kind string) bool { return slices.Contains(DeadKinds(), kind) }
 
 // DeadLetter is why and when a message was set aside.
 type DeadLetter struct {

@@ -27,12 +27,18 @@ type runCommand struct {
 	Level string   `enum:"debug,info" default:"info" help:"Level."`
 	Out   string   `placeholder:"FILE" help:"Out."`
 	Rpm   int      `help:"Calls."`
+	Size  size     `help:"Size."`
 	Dry   bool     `help:"Dry."`
 	Secre string   `hidden:""`
 	Files []string `arg:"" optional:"" placeholder:"FILE"`
 }
 
 func (runCommand) Run() error { return nil }
+
+// size is a flag that knows words.
+type size string
+
+func (size) Words() []string { return []string{"large", "little"} }
 
 type circuits struct {
 	List runCommand `cmd:"" help:"List."`
@@ -73,6 +79,8 @@ func TestCompletesWhatFits(t *testing.T) {
 		"run --rpm 5 --d":         "--dry",
 		"run --rpm ":              "",
 		"run --out ":              ":files",
+		"run --size ":             "large little",
+		"run --size=li":           "little",
 		"run a b ":                ":files",
 		"run -- --l":              ":files",
 		"run -h --l":              "--level",

@@ -131,9 +131,17 @@ func (p *position) arguments() ([]Candidate, bool) {
 	return values(arguments[n], arguments[n].Tag.PlaceHolder)
 }
 
+// Lister is the type of a flag or an argument that knows words it takes. One that takes
+// no others is an enum for kong, and needs no such type.
+type Lister interface{ Words() []string }
+
 // values completes the value of a flag or of an argument.
 func values(value *kong.Value, placeholder string) (candidates []Candidate, files bool) {
-	for _, word := range value.EnumSlice() {
+	words := value.EnumSlice()
+	if known, ok := value.Target.Interface().(Lister); ok {
+		words = append(words, known.Words()...)
+	}
+	for _, word := range words {
 		if word != "" {
 			candidates = append(candidates, Candidate{Word: word})
 		}

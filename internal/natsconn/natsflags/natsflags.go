@@ -33,7 +33,7 @@ type Flags struct {
 	TLSCert string `name:"tls-cert" known:"NATS_CERT" group:"nats" placeholder:"FILE" help:"Client certificate; needs --tls-key."`
 	TLSKey  string `name:"tls-key" known:"NATS_KEY" group:"nats" placeholder:"FILE" help:"Key of the client certificate."`
 
-	Replicas  int    `group:"nats" default:"1" help:"On how many servers of a NATS cluster streams and buckets are kept that have to be made: 1, 3 or 5. Existing ones stay as they are."`
+	Replicas  int    `group:"nats" default:"1" enum:"1,3,5" help:"On how many servers of a NATS cluster streams and buckets are kept that have to be made: 1, 3 or 5. Existing ones stay as they are."`
 	Namespace string `group:"nats" default:"weir" help:"What the names of all subjects, streams and buckets begin with. Fleets with different ones do not meet."`
 }
 
@@ -42,11 +42,6 @@ func (f Flags) Names() (wire.Names, error) {
 	names, err := wire.NewNames(f.Namespace)
 	if err != nil {
 		return wire.Names{}, cli.Usage(fmt.Errorf("--%w", err))
-	}
-	switch f.Replicas {
-	case 0, 1, 3, 5:
-	default:
-		return wire.Names{}, cli.Usage(fmt.Errorf("--replicas must be 1, 3 or 5, not %d", f.Replicas))
 	}
 	return names.WithReplicas(f.Replicas), nil
 }
