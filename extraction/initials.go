@@ -7,25 +7,64 @@ import (
 	"unicode/utf8"
 )
 
+// initials are those of a name, or what it may be the initials of.
+type initials struct {
+	letters   string // "UN" for "United Nations"
+	dotted    string // "U.N", also for the name "UN"
+	capitals  string // the name itself, if it may be the initials of something
+	plainTail bool   // its last word has no capital, so that it is no person
+}
+
+func initialsOf(name string) *initials {
+	var i initials
+	var short, dotted [64]byte
+	letters, apart := short[:0], dotted[:0]
+	for at := range eachWord(name) {
+		word := name[at.start:at.end]
+		first, _ := utf8.DecodeRuneInString(word)
+		i.plainTail = unicode.IsLower(first)
+		if !unicode.IsUpper(first) && function(word) {
+			continue
+		}
+		if len(apart) > 0 {
+			apart = append(apart, '.')
+		}
+		first = unicode.ToUpper(first)
+		letters, apart = utf8.AppendRune(letters, first), utf8.AppendRune(apart, first)
+	}
+	if utf8.RuneCount(letters) > 1 {
+		i.letters, i.dotted = string(letters), string(apart)
+		return &i
+	}
+	capitals := strings.ReplaceAll(name, ".", "")
+	if utf8.RuneCountInString(capitals) > 1 && strings.IndexFunc(capitals, func(r rune) bool { return !unicode.IsUpper(r) }) < 0 {
+		i.capitals, i.dotted = capitals, strings.Join(strings.Split(capitals, ""), ".")
+	}
+	return &i
+}
+
 // abbreviates reports whether the passage has the initials of the name, in capitals, or the
 // name is the initials of capitalised words that follow each other in the passage. Two
 // letters may be those of anybody: they count with a dot between them, or if the text itself
 // says what they are the initials of, or if they are known everywhere. Of words without
 // capitals the text must say it, too.
 func (t *indexed) abbreviates(p passage, n *name) bool {
+	if n.initials == nil {
+		n.initials = initialsOf(n.written)
+	}
 	at := t.original(p.span)
 	said := t.text[at.start:at.end]
-	switch {
-	case n.initials != "":
-		known := utf8.RuneCountInString(n.initials) > 2 || n.plainTail || wellKnown(n.folded, n.initials) ||
-			t.introduces(n.folded, strings.ToLower(n.initials))
-		return known && t.stands(said, n.initials) || t.stands(said, n.dotted)
-	case n.capitals == "":
+	switch i := n.initials; {
+	case i.letters != "":
+		known := utf8.RuneCountInString(i.letters) > 2 || i.plainTail || wellKnown(n.folded, i.letters) ||
+			t.introduces(n.folded, strings.ToLower(i.letters))
+		return known && t.stands(said, i.letters) || t.stands(said, i.dotted)
+	case i.capitals == "":
 		return false
-	case utf8.RuneCountInString(n.capitals) == 2 && !wellKnown(t.folded[p.start:p.end], n.capitals):
-		return t.stands(said, n.dotted) || t.expands(p, n.folded)
+	case utf8.RuneCountInString(i.capitals) == 2 && !wellKnown(t.folded[p.start:p.end], i.capitals):
+		return t.stands(said, i.dotted) || t.expands(p, n.folded)
 	}
-	return strings.Contains(t.initials(p), n.capitals) || t.expands(p, n.folded)
+	return strings.Contains(t.initials(p), n.initials.capitals) || t.expands(p, n.folded)
 }
 
 // introduces reports whether the text has initials in brackets behind a name, or the name in

@@ -60,6 +60,9 @@ func (p *parser) confidence() *float64 {
 	return &v
 }
 
+// usualRows is how many rows of a kind few answers exceed.
+const usualRows = 16
+
 func (p *parser) entity() {
 	before := p.draft.Counters
 	var e DraftEntity
@@ -69,6 +72,9 @@ func (p *parser) entity() {
 		e.Type = p.typ(e.Type)
 		e.Description = p.clip(e.Description, MaxDescriptionRunes)
 		if !blank(e.Name) && e.Type != "" {
+			if p.draft.Entities == nil {
+				p.draft.Entities = make([]DraftEntity, 0, usualRows)
+			}
 			p.draft.Entities = append(p.draft.Entities, e)
 			return
 		}
@@ -86,6 +92,9 @@ func (p *parser) relationship() {
 		r.Type = p.typ(r.Type)
 		r.Description = p.clip(r.Description, MaxDescriptionRunes)
 		if !blank(r.Source) && !blank(r.Target) && r.Type != "" {
+			if p.draft.Relationships == nil {
+				p.draft.Relationships = make([]DraftRelationship, 0, usualRows)
+			}
 			p.draft.Relationships = append(p.draft.Relationships, r)
 			return
 		}
