@@ -222,7 +222,7 @@ func TestLongQuotesAreCutOnARune(t *testing.T) {
 func TestGroundingProperties(t *testing.T) {
 	pieces := rapid.SliceOfN(rapid.OneOf(
 		rapid.String(),
-		rapid.SampledFrom([]string{" ", "\r\n", "Ada", "ADA", "é", "e\u0301", "ﬁ", "ß", "漢字", "👩‍👧", "“", "\u200b", "´", "İ", "ς", "각"}),
+		rapid.SampledFrom([]string{" ", "\r\n", "Ada", "ADA", "é", "e\u0301", "ﬁ", "ß", "漢字", "👩‍👧", "“", "\u200b", "´", "İ", "ς", "각", "¼", "\n"}),
 	), 1, 20)
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(pieces.Draw(t, "text"), "")
@@ -274,6 +274,8 @@ func FuzzGround(f *testing.F) {
 	f.Add("ﬁne cafe\u0301\r\n漢字", "fine café 漢字", "字")
 	f.Add("\u00b4\u0301\u200b", "´", "\u0301")
 	f.Add("‘", "\x80", "0")
+	f.Add("¼?", "¼", "Ada")
+	f.Add("\n¼", "4", "1")
 	f.Add("Ada", "\x00", "")
 	f.Fuzz(func(t *testing.T, text, quote, name string) {
 		if !utf8.ValidString(text) || !utf8.ValidString(name) {

@@ -71,7 +71,7 @@ func (t *indexed) split() {
 			}
 		}
 		next := int(t.from[at.start])
-		if len(list) == 0 || next-gap > 2 || t.text[next-1] == '\n' { // most often there is one space between
+		if len(list) == 0 || next-gap > 2 || next > gap && t.text[next-1] == '\n' { // most often there is one space between
 			w.item = beginsItem(t.text, gap, next)
 			counted := len(list) > 0 && list[len(list)-1].item && digitValue(rune(t.folded[list[len(list)-1].start])) >= 0 // "1. "
 			w.opens = w.item || len(list) == 0 || !counted && sentenceEnds(t.text, gap, next)
