@@ -36,7 +36,7 @@ type Breaker struct {
 // NewBreaker returns the breaker of the circuit, or a [*ConfigError].
 func NewBreaker(cfg BreakerConfig) (*Breaker, error) {
 	clock := cfg.Clock // nil for a cache with timers of its own
-	if err := cfg.validate(); err != nil {
+	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
 	b := &Breaker{cfg: cfg, keys: circuitKeys(cfg.Prefix+cfg.Name, cfg.HalfOpenMaxCalls)}

@@ -85,7 +85,8 @@ func DefaultBreakerConfig() BreakerConfig {
 // maxProbes bounds BreakerConfig.HalfOpenMaxCalls.
 const maxProbes = 100
 
-func (c *BreakerConfig) validate() error {
+// complete refuses what makes no sense and fills in what is absent.
+func (c *BreakerConfig) complete() error {
 	switch {
 	case c.Name == "":
 		return &ConfigError{"Name", "must not be empty"}

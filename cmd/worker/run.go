@@ -14,12 +14,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/consumer"
+	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/cli/deliver"
 	"github.com/weirkeeper/weirkeeper/internal/health"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
 	"github.com/weirkeeper/weirkeeper/internal/telemetry"
+	"github.com/weirkeeper/weirkeeper/internal/telemetry/work"
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
@@ -100,27 +103,16 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if err != nil {
 		return err
 	}
-	shared := memoryStores()
-	if !c.inMemory() {
-		shared, err = natsStores(ctx, js, names, watch)
-	}
+	shared, err := c.stores(ctx, js, names, watch)
 	if err != nil {
 		return startError(ctx, js, names, err)
 	}
 	defer shared.close()
-	config := consumer.Config{Namespace: c.Namespace, Replicas: c.Replicas, WorkerName: instance, AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Logger: logger, Version: cli.Version(), Circuit: c.Circuit, Limits: c.limits()}
-	config.CircuitSettings = consumer.CircuitSettings{FailureThreshold: c.FailureThreshold, RecoveryTimeout: c.RecoveryTimeout, HalfOpenMaxCalls: c.HalfOpenMaxCalls}
-	if c.DrainTimeout == 0 {
-		config.DrainTimeout = -1 // in the consumer's words; there, 0 is the default
-	}
-	if c.inMemory() {
-		config.Circuit, config.CircuitSettings = "", consumer.CircuitSettings{} // shared with nobody
-	}
 	circuit := newTransitions(logger)
 	if watch != nil {
 		circuit.tell(watch.Changed)
 	}
-	engine, err := newEngine(js, names, shared, provider, c.engineFlags, config, circuit.hear, watch)
+	engine, err := newEngine(js, names, shared, provider, c.engineFlags, c.consumerConfig(instance, splitter, logger), circuit.hear, watch)
 	if err != nil {
 		return err
 	}
@@ -155,6 +147,30 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	}
 	logger.Info("starting", "model", provider.Model(), "rpm", limitsShown(c.limits().Requests), "window", c.Window, "circuit", c.Circuit, "cache", c.Cache)
 	return startError(ctx, js, names, engine.worker.Run(ctx))
+}
+
+// stores are those of the fleet, or this process's own.
+func (c *runCommand) stores(ctx context.Context, js jetstream.JetStream, names wire.Names, watch *work.Observer) (stores, error) {
+	if c.inMemory() {
+		return memoryStores(), nil
+	}
+	return natsStores(ctx, js, names, watch)
+}
+
+// consumerConfig is what the flags say of the consumer; newEngine adds the engine's part.
+func (c *runCommand) consumerConfig(instance string, splitter *extraction.Splitter, logger *slog.Logger) consumer.Config {
+	config := consumer.Config{
+		Namespace: c.Namespace, Replicas: c.Replicas, WorkerName: instance, Version: cli.Version(),
+		AckWait: c.AckWait, DrainTimeout: c.DrainTimeout, Splitter: splitter, Limits: c.limits(), Logger: logger,
+	}
+	if c.DrainTimeout == 0 {
+		config.DrainTimeout = -1 // in the consumer's words; there, 0 is the default
+	}
+	if !c.inMemory() { // else the circuit is shared with nobody
+		config.Circuit = c.Circuit
+		config.CircuitSettings = consumer.CircuitSettings{FailureThreshold: c.FailureThreshold, RecoveryTimeout: c.RecoveryTimeout, HalfOpenMaxCalls: c.HalfOpenMaxCalls}
+	}
+	return config
 }
 
 func (c *runCommand) check() error {
