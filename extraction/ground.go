@@ -174,7 +174,7 @@ func (g *grounder) named(written string, n *name) *Evidence {
 	if !found && !(n.capital && len(n.words) == 1) {
 		at, found = g.text.inFolded(n.folded)
 	}
-	if !found {
+	if !found || g.text.isRenewed(g.text.passage(at).words.start) {
 		at, found = g.text.spelt(n)
 	}
 	if !found {

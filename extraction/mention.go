@@ -12,8 +12,13 @@ import (
 // a name in a script without spaces or what it is shortened to, or by its initials ("UN"
 // for "United Nations", and the other way round). A name that has no word of its own
 // ("World Bank") must be there as a whole, with or without a legal form, or with all of
-// its words.
+// its words. Of several names with a slash between, one is enough.
 func (t *indexed) mentions(p passage, n *name) bool {
+	for i := range n.either {
+		if t.mentions(p, &n.either[i]) {
+			return true
+		}
+	}
 	if p.start == p.end || !t.hasNumbers(p, n) {
 		return false
 	}
@@ -41,11 +46,44 @@ func (t *indexed) mentions(p passage, n *name) bool {
 // "Charles" of "Charles Babbage" does not speak of Charles Manson.
 func (t *indexed) hasOwn(p passage, n *name) bool {
 	for at := p.words.start; at < p.words.end; at++ {
-		if i := t.oneOf(at, n.own); i >= 0 && t.asName(at, n, n.own[i]) && (i == len(n.own)-1 || !t.goesOn(at, n)) && !t.countsOn(at, n) {
+		i := t.oneOf(at, n.own)
+		if i < 0 || !t.asName(at, n, n.own[i]) || !t.onItsSide(at, n, n.own[i]) || t.countsOn(at, n) {
+			continue
+		}
+		if i == len(n.own)-1 && n.ownLast || !t.goesOn(at, n) {
 			return true
 		}
 	}
 	return false
+}
+
+// onItsSide reports whether a word of the text, which is one of a name's, has in front of it
+// what tells the name from others of that word: "North" in "North Korea", also in "North and
+// South Korea". A name that has nothing there is another one behind "New".
+func (t *indexed) onItsSide(at int, n *name, word string) bool {
+	if word != n.sided {
+		return word != n.words[0] || !t.isRenewed(at)
+	}
+	for i := at - 1; i >= 0 && !t.words[i+1].opens; i-- {
+		before := t.plain(&t.words[i])
+		if before == n.side {
+			return true
+		}
+		if before != "and" && before != "or" && !isSide(before) {
+			break
+		}
+	}
+	return false
+}
+
+// isRenewed reports whether "New" stands in front of a word, with a capital that no beginning
+// of a sentence accounts for.
+func (t *indexed) isRenewed(at int) bool {
+	if at == 0 || at == len(t.words) || t.words[at].opens {
+		return false
+	}
+	before := &t.words[at-1]
+	return t.written(before) == "new" && t.isCapital(before) && !before.opens
 }
 
 // goesOn reports whether the text goes on behind a word with a capitalised one, as a
@@ -202,7 +240,7 @@ func (t *indexed) spelt(n *name) (span, bool) {
 		for same < len(n.words) && t.isSpelt(first+same, n, same) && (same == 0 || !t.words[first+same].opens) {
 			same++
 		}
-		if same == len(n.words) && !joined(t.folded, int(t.words[first].start)) && !joined(t.folded, int(t.words[first+same-1].end)) {
+		if same == len(n.words) && (n.words[0] == n.sided || !t.isRenewed(first)) && !joined(t.folded, int(t.words[first].start)) && !joined(t.folded, int(t.words[first+same-1].end)) {
 			return t.original(t.between(first, first+same).span), true
 		}
 	}

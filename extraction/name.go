@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,11 +12,15 @@ type name struct {
 	folded   string    // see [NormalizeName]
 	words    []string  // its words, without accents, of scripts that put spaces between them
 	own      []string  // those of them that are its own
+	ownLast  bool      // the last of them is the name's last word that means something
 	dense    []string  // its parts in scripts without spaces, less what kind of thing they are
 	short    []string  // what these are shortened to
 	common   []string  // where it has neither own nor dense: its words that mean something
 	capital  bool      // one of its words has a capital
 	numbers  []string  // what must stand beside the words, see [numbersOf]
+	side     string    // what tells it from others of a word: "north"
+	sided    string    // that word: "korea"
+	either   []name    // what it consists of, if that is several names with a slash between
 	numeral  string    // the last Roman numeral, which tells the name from others: "II" for "Henry II"
 	initials *initials // nil until somebody asks
 }
@@ -40,22 +45,46 @@ func newName(written, folded string) name {
 		case function(word):
 		case generic(word):
 			n.common = append(n.common, word)
+			n.ownLast = false
 		default:
 			n.own = append(n.own, word)
+			n.ownLast = true
 		}
 	}
 	if len(n.own)+len(n.dense) > 0 {
 		n.common = nil
 	}
+	before := ""
 	for at := range eachWord(written) {
 		word := written[at.start:at.end]
 		first, _ := utf8.DecodeRuneInString(word)
-		n.capital = n.capital || unicode.IsUpper(first)
+		upper := unicode.IsUpper(first)
+		n.capital = n.capital || upper
 		if at.start > 0 && isNumeral(word) {
 			n.numeral = word
 		}
+		if side := strings.ToLower(before); upper && n.side == "" && side != before && isSide(side) {
+			n.side, n.sided = side, unaccented(fold(word))
+		}
+		before = word
+	}
+	if parts := strings.Split(written, "/"); len(parts) > 1 {
+		n.either = namesOf(parts)
 	}
 	return n
+}
+
+// namesOf takes apart what stands between slashes, if each has a word of its own.
+func namesOf(parts []string) []name {
+	var names []name
+	for _, part := range parts {
+		n := newName(part, NormalizeName(part))
+		if len(n.own)+len(n.dense) == 0 || n.onlyNumbers() {
+			return nil
+		}
+		names = append(names, n)
+	}
+	return names
 }
 
 // shortened is what a Chinese or Japanese name is shortened to: the first characters of

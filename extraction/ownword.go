@@ -26,12 +26,21 @@ func function(word string) bool {
 // beside a word that is a name's own.
 func generic(word string) bool {
 	switch word {
-	case "limited", "holding", "holdings", "international", "national", "world", "global", "general", "new", "north", "south", "east", "west",
-		"northern", "southern", "eastern", "western", "near", "great", "big", "old", "men", "women", "people", "all", "every", "one", "two", "three", "first",
+	case "limited", "holding", "holdings", "international", "national", "world", "global", "general", "near", "great", "big", "old", "men", "women", "people", "all", "every", "one", "two", "three", "first",
 		"second", "last", "previous", "chief":
 		return true
 	}
-	return kind(word)
+	return isSide(word) || kind(word)
+}
+
+// isSide reports whether a folded word, in front of a name, makes another name of it: "North
+// Korea" is not South Korea, and "New York" is not York.
+func isSide(word string) bool {
+	switch word {
+	case "new", "north", "south", "east", "west", "northern", "southern", "eastern", "western":
+		return true
+	}
+	return false
 }
 
 // kind reports whether a folded word says what something is, so that with an article it
