@@ -53,6 +53,9 @@ func TestComplianceR1(t *testing.T) {
 // R12: two processes that take turns are one cache. Each operation goes to
 // the other one than that before.
 func TestComplianceTwoProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one cache at a time, through two handles; left out of -short")
+	}
 	t.Parallel()
 	url := startServer(t).ClientURL()
 	one, two := connect(t, url), connect(t, url)

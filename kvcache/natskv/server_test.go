@@ -1,8 +1,10 @@
 package natskv_test
 
 import (
+	"flag"
 	"fmt"
 	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -11,6 +13,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 )
+
+func TestMain(m *testing.M) {
+	// These tests mostly wait: for servers, elections and times to live.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // startServer runs one server with JetStream on a loopback port of its own.
 func startServer(t testing.TB, adjust ...func(*server.Options)) *server.Server {
