@@ -153,7 +153,7 @@ func (t *tail) next(failed bool) batch {
 	var b batch
 	now, later := t.now(), t.queue[:0]
 	for _, c := range t.queue {
-		if !c.left && !t.enter(&b, c, now) {
+		if !c.left && !t.include(&b, c, now) {
 			later = append(later, c)
 		}
 	}
@@ -161,16 +161,16 @@ func (t *tail) next(failed bool) batch {
 	t.queue = later
 	b.takes = t.claim(b, now)
 	if len(t.backs) > 0 && (!failed || len(b.calls) > 0) {
-		t.enterBacks(&b)
+		t.includeBacks(&b)
 	}
 	t.working = !b.empty()
 	return b
 }
 
-// enter puts c into the entry, or answers it if that needs none. It returns false for
-// one that has to stay for the entry after this: it fits only if another does not. Called
-// with the lock held.
-func (t *tail) enter(b *batch, c *call, now int64) bool {
+// include puts c into the entry, or answers it if that needs none. It returns false for
+// one that has to stay for the entry after this, which is full, or has room for c only if
+// another take does not fit. Called with the lock held.
+func (t *tail) include(b *batch, c *call, now int64) bool {
 	switch {
 	case b.full():
 		return false
@@ -200,9 +200,9 @@ func (t *tail) enter(b *batch, c *call, now int64) bool {
 	return true
 }
 
-// enterBacks gives back what is to be given back, and with it answers those whose takes
+// includeBacks gives back what is to be given back, and with it answers those whose takes
 // these were. Called with the lock held.
-func (t *tail) enterBacks(b *batch) {
+func (t *tail) includeBacks(b *batch) {
 	b.notes, t.backs = append(b.notes, t.backs...), nil
 	for _, c := range t.owed {
 		if _, ok := t.refusal(c.ask); !ok && !c.left {
@@ -236,15 +236,15 @@ func (t *tail) settle(b batch, seq uint64, began int64, err error) {
 		case c.note.kind != "":
 			c.done <- answer{err: err}
 		default:
-			t.answer(c, takeID(seq, take), began, err)
+			t.resolve(c, takeID(seq, take), began, err)
 			take++
 		}
 	}
 }
 
-// answer answers one call by its take, which has that id if it is in the log. Called with
+// resolve answers one call by its take, which has that id if it is in the log. Called with
 // the lock held.
-func (t *tail) answer(c *call, id uint64, began int64, err error) {
+func (t *tail) resolve(c *call, id uint64, began int64, err error) {
 	if err == nil {
 		t.judge(c, id, began)
 		return
