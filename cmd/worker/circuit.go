@@ -102,6 +102,7 @@ func (c *circuitShowCommand) Run(ctx context.Context, streams cli.Streams) error
 		return err
 	}
 	defer book.close()
+	book.noteUnknown(ctx, streams.Err, c.Name)
 	return book.show(ctx, streams.Out, c.Name, c.JSON)
 }
 
@@ -140,9 +141,7 @@ func (c *circuitOpenCommand) Run(ctx context.Context, streams cli.Streams) error
 		return err
 	}
 	defer book.close()
-	if !book.knows(c.Name) && !book.session.works(ctx, func(w wire.WorkerState) bool { return w.Circuit == c.Name }) {
-		fmt.Fprintf(streams.Err, "nothing is stored of circuit %s so far: check that workers have --circuit %[1]s\n", cli.Printable(c.Name))
-	}
+	book.noteUnknown(ctx, streams.Err, c.Name)
 	reason := wire.CleanError(c.Reason)
 	return book.change(ctx, streams, c.Name, c.JSON, func(ctx context.Context, b *resilience.Breaker) error { return b.Force(ctx, reason) })
 }

@@ -82,6 +82,14 @@ func (b *circuitBook) knows(name string) bool {
 	return known
 }
 
+// noteUnknown says of a circuit that nothing is stored of, and that no worker has, that
+// it may be misspelt.
+func (b *circuitBook) noteUnknown(ctx context.Context, out io.Writer, name string) {
+	if !b.knows(name) && !b.session.works(ctx, func(w wire.WorkerState) bool { return w.Circuit == name }) {
+		fmt.Fprintf(out, "nothing is stored of circuit %s so far: check that workers have --circuit %[1]s\n", cli.Printable(name))
+	}
+}
+
 // breaker is one for an operator: it makes no calls, so the thresholds of the
 // fleet do not matter to it.
 func (b *circuitBook) breaker(name string, changed func(resilience.Change)) (*resilience.Breaker, error) {

@@ -90,6 +90,9 @@ func (c *deadListCommand) Run(ctx context.Context, streams cli.Streams) error {
 		fmt.Fprintf(streams.Err, "those of kind %s were not written by a worker and cannot be sent again; such as: worker dead show %d shows one, nats stream rmm %s %[2]d removes it\n",
 			publish.KindUnreadable, unreadable, s.names.DeadStream())
 	}
+	if len(letters) == 0 {
+		fmt.Fprintln(streams.Err, noLetters(filter))
+	}
 	if c.JSON {
 		return cli.WriteJSON(streams.Out, letters)
 	}
@@ -100,6 +103,14 @@ func (c *deadListCommand) Run(ctx context.Context, streams cli.Streams) error {
 			l.FailedAt.UTC().Format(time.RFC3339), l.Attempts, len(l.Replayed), cli.Clipped(l.Error, errorColumn))
 	}
 	return table.Flush()
+}
+
+// noLetters says that a filter has found nothing, which may be misspelt.
+func noLetters(filter publish.LetterFilter) string {
+	if filter.Unreadable = false; filter == (publish.LetterFilter{}) {
+		return "there are no dead letters"
+	}
+	return "no dead letter is like that; worker dead list without filters lists all"
 }
 
 // Columns are so wide at most; worker dead show and --json have everything.

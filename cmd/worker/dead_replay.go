@@ -89,6 +89,9 @@ func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error 
 		}
 		return c.replayAll(ctx, s, letters, streams, &report)
 	})
+	if failed == nil && len(report.Replayed)+len(report.Left) == 0 {
+		fmt.Fprintln(streams.Err, noLetters(filter))
+	}
 	if c.JSON {
 		if err := cli.WriteJSON(streams.Out, report); err != nil {
 			return err

@@ -126,6 +126,10 @@ func breakerConfig(flags circuitFlags, cache kvcache.KeyValue, logger *slog.Logg
 // logChange is what most want to know of a transition.
 func logChange(logger *slog.Logger) func(resilience.Change) {
 	return func(c resilience.Change) {
-		logger.Warn("circuit changed", "circuit", c.Circuit, "from", c.From, "to", c.To, "reason", wire.CleanError(c.Reason))
+		attributes := []any{"circuit", c.Circuit, "from", c.From, "to", c.To}
+		if c.Reason != "" {
+			attributes = append(attributes, "reason", wire.CleanError(c.Reason))
+		}
+		logger.Warn("circuit changed", attributes...)
 	}
 }

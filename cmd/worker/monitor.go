@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -64,9 +65,12 @@ func (m *monitor) ready() []string {
 }
 
 // notes says why a worker that is ready may be doing nothing, or not what it was told.
-func (m *monitor) notes() []string {
+func (m *monitor) notes(ctx context.Context) []string {
 	all, tenants := m.pauses.All(), 0
 	var notes []string
+	if note := m.circuitNote(ctx); note != "" {
+		notes = append(notes, note)
+	}
 	for _, p := range all {
 		if !p.Fleet {
 			tenants++
@@ -85,6 +89,26 @@ func (m *monitor) notes() []string {
 		notes = append(notes, d.String())
 	}
 	return notes
+}
+
+// circuitNote says of a circuit that is not closed how it is; "" also if the store does
+// not answer, of which the reasons tell.
+func (m *monitor) circuitNote(ctx context.Context) string {
+	if !m.worker.Status().Connected {
+		return ""
+	}
+	circuit, err := m.breaker.Snapshot(ctx)
+	if err != nil || circuit.State == resilience.Closed {
+		return ""
+	}
+	note := fmt.Sprintf("circuit %s is %s", circuit.Circuit, stateShown(circuit))
+	if circuit.RetryAfter > 0 && !circuit.Forced {
+		note += ", next probe in " + max(time.Second, circuit.RetryAfter.Round(time.Second)).String()
+	}
+	if circuit.Reason != "" {
+		note += ": " + circuit.Reason
+	}
+	return note
 }
 
 // snapshot is what /snapshot answers.

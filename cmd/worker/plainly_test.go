@@ -113,7 +113,14 @@ func TestOperatorsHearWhetherAnybodyListens(t *testing.T) {
 		require.NoError(t, (&pauseCommand{pauseTarget: pauseTarget{Tenant: &tenant}, operatorFlags: flags}).Run(t.Context(), o.streams()))
 		return o.err.String()
 	}
+	show := func(name string) string {
+		var o told
+		require.NoError(t, (&circuitShowCommand{circuitName: circuitName{name}, operatorFlags: flags}).Run(t.Context(), o.streams()))
+		return o.err.String()
+	}
+	require.Contains(t, show("gpu"), "check that workers have --circuit gpu")
 	require.Contains(t, open("gpu"), "check that workers have --circuit gpu")
+	require.Empty(t, show("gpu"))
 	limit := func() string {
 		var o told
 		require.NoError(t, (&limitsSetCommand{Tenant: tenant, RPM: requests{5, true}, operatorFlags: flags}).Run(t.Context(), o.streams()))
@@ -208,6 +215,26 @@ func TestWhatKeepsAWorkerFromStartingIsTold(t *testing.T) {
 	require.ErrorContains(t, err, "$JS.API.STREAM.CREATE.KV_weir_circuit")
 	require.EqualError(t, start(allowed(">", "_INBOX_worker.>")),
 		"this user may not subscribe to _INBOX.>: set --nats-inbox-prefix (NATS_INBOX_PREFIX) to what this user's account allows, see docs/security.md")
+}
+
+// An empty table may be that of a misspelt name.
+func TestWhoLooksForDeadLettersThatAreNotThereHearsSo(t *testing.T) {
+	url := listening(t, &server.Options{JetStream: true})
+	names, err := wire.NewNames("")
+	require.NoError(t, err)
+	require.NoError(t, wire.Ensure(t.Context(), jetStream(t, url), names))
+	flags, other := at(url), letterFlags{Tenant: "acmee"}
+	for command, want := range map[interface {
+		Run(context.Context, cli.Streams) error
+	}]string{
+		&deadListCommand{operatorFlags: flags}:                       "there are no dead letters",
+		&deadListCommand{operatorFlags: flags, letterFlags: other}:   "no dead letter is like that",
+		&deadReplayCommand{operatorFlags: flags, letterFlags: other}: "no dead letter is like that",
+	} {
+		var o told
+		require.NoError(t, command.Run(t.Context(), o.streams()))
+		require.Contains(t, o.err.String(), want, "%T", command)
+	}
 }
 
 // Settings that cannot be right end with the exit code that worker run has for them.

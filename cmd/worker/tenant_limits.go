@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -117,7 +118,7 @@ func (c *limitsShowCommand) Run(ctx context.Context, streams cli.Streams) error 
 	if c.Tenant != "" && len(all) == 0 {
 		fmt.Fprintf(streams.Err, "tenant %s has no limits of its own: those of the workers hold", cli.Printable(c.Tenant))
 		if a := used[c.Tenant]; a != nil && a.of.RPM+a.of.TPM > 0 {
-			fmt.Fprintf(streams.Err, ", %s calls used %s", usedShown(a.Used, a.of.RPM), waitShown(a.of, a.at))
+			fmt.Fprint(streams.Err, strings.TrimRight(fmt.Sprintf(", %s calls used %s", usedShown(a.Used, a.of.RPM), waitShown(a.of, a.at)), " "))
 		}
 		fmt.Fprintln(streams.Err)
 	}

@@ -3,6 +3,7 @@ package doctest
 import (
 	"bytes"
 	"context"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -37,6 +38,10 @@ func TestCommandsOfTheDocumentation(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(built, "bin", "practice-model")); err != nil { // who has asked for one document only
 		run(t, built, "make build tools", "")
 	}
+	// A clone with files that git does not know gives builds whose version is +dirty.
+	defer func() {
+		require.Empty(t, strays(t, built), "let .gitignore know of what the documentation's commands leave behind")
+	}()
 	places := make(chan struct{}, atATime)
 	var others sync.WaitGroup
 	defer others.Wait()
@@ -116,6 +121,32 @@ func tracked(t *testing.T) []string {
 	out, err := list.Output()
 	require.NoError(t, err)
 	return strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
+}
+
+// strays are the files of a copy that git neither tracks nor ignores.
+func strays(t *testing.T, copied string) (found []string) {
+	t.Helper()
+	known := map[string]bool{}
+	for _, name := range tracked(t) {
+		known[name] = true
+	}
+	require.NoError(t, filepath.WalkDir(copied, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(copied, path)
+		if name = filepath.ToSlash(name); err == nil && !known[name] {
+			found = append(found, name)
+		}
+		return err
+	}))
+	ignored := exec.Command("git", "check-ignore", "-z", "--no-index", "--stdin")
+	ignored.Dir, ignored.Stdin = root, strings.NewReader(strings.Join(found, "\x00"))
+	out, _ := ignored.Output() // that it ignores none is an exit code, too
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		known[name] = true
+	}
+	return slices.DeleteFunc(found, func(name string) bool { return known[name] })
 }
 
 // copyTree copies what git tracks or would track, like a clean clone.

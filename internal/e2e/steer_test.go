@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,7 +47,8 @@ func TestOperatorsOpenAndCloseTheCircuitOfAFleet(t *testing.T) {
 	require.Equal(t, "open", c.value("weir_circuit", "default.state"))
 	require.NotContains(t, c.value("weir_circuit", "default.reason"), "hunter2")
 
-	w := worker(t, url, model)
+	address := freeAddress(t)
+	w := worker(t, url, model, "--listen", address)
 	require.Equal(t, 0, publisher(t, url, "publish", "--tenant", "acme", writeFile(t, "a.txt", letter)).code)
 	waited := publisher(t, url, "publish", "--tenant", "acme", "--wait", "--timeout", "3s", writeFile(t, "b.txt", "Ada met Mary."))
 	require.Equal(t, 4, waited.code, "longer than the recovery timeout of 1s: %s", waited)
@@ -54,6 +56,11 @@ func TestOperatorsOpenAndCloseTheCircuitOfAFleet(t *testing.T) {
 	listed := steered[[]circuit](t, url, "circuit", "list")
 	require.Len(t, listed, 1)
 	require.Contains(t, listed[0].Reason, "moves house")
+
+	status, ready := get(address, "/readyz")
+	require.Equal(t, http.StatusOK, status, "a restart would not help")
+	require.Contains(t, ready, `"notes": [
+    "circuit default is open until reset: the model moves house`)
 
 	require.Equal(t, "closed", steered[circuit](t, url, "circuit", "reset", "default").State)
 	eventually(t, "the fleet works on", func() bool { return c.exists("WEIR_RESULTS") && len(c.results()) == 2 })

@@ -16,7 +16,7 @@ type Config struct {
 	Ready func() []string
 	// Notes returns what somebody should know who asks whether the process is
 	// ready, and sees that it does nothing. nil has nothing to tell.
-	Notes func() []string
+	Notes func(context.Context) []string
 	// Snapshot returns what is going on, to be written as JSON.
 	Snapshot func(context.Context) any
 	// Metrics answers /metrics.
@@ -29,6 +29,9 @@ type Config struct {
 
 // snapshotTimeout bounds what Snapshot may ask of a shared store.
 const snapshotTimeout = 2 * time.Second
+
+// notesTimeout bounds what Notes may: whoever probes a worker waits for a second.
+const notesTimeout = 500 * time.Millisecond
 
 // verdict is the answer of /healthz and /readyz.
 type verdict struct {
@@ -58,8 +61,8 @@ func Handler(c Config) http.Handler {
 	return mux
 }
 
-func judge(reasons, notes func() []string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
+func judge(reasons func() []string, notes func(context.Context) []string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		answer := verdict{Reasons: reasons()}
 		answer.OK = len(answer.Reasons) == 0
 		status := http.StatusOK
@@ -69,7 +72,9 @@ func judge(reasons, notes func() []string) http.HandlerFunc {
 			answer.Reasons = []string{}
 		}
 		if notes != nil {
-			answer.Notes = notes()
+			ctx, cancel := context.WithTimeout(r.Context(), notesTimeout)
+			defer cancel()
+			answer.Notes = notes(ctx)
 		}
 		write(w, status, answer)
 	}

@@ -34,7 +34,7 @@ func TestAnswersSayWhyNot(t *testing.T) {
 	server, err := health.Listen("127.0.0.1:0", health.Handler(health.Config{
 		Live:     func() []string { return nil },
 		Ready:    func() []string { return reasons },
-		Notes:    func() []string { return notes },
+		Notes:    func(context.Context) []string { return notes },
 		Snapshot: func(context.Context) any { return map[string]int{"in_flight": 3} },
 		Metrics:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x 1\n") }),
 	}))
