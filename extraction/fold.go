@@ -80,15 +80,17 @@ func (f *folder) ascii(s string, at int) {
 	f.write(s[0], at) // behind the white space before it
 	start := len(f.text)
 	f.text = append(f.text, s[1:]...)
-	for i, c := range f.text[start-1:] {
+	text := f.text[start-1:]
+	for i, c := range text {
 		if 'A' <= c && c <= 'Z' {
-			f.text[start-1+i] = c + ('a' - 'A')
+			text[i] = c + ('a' - 'A')
 		}
 	}
 	if f.mapped {
 		f.from = slices.Grow(f.from, len(s)-1)[:len(f.text)]
-		for i := range f.from[start:] {
-			f.from[start+i] = int32(at + 1 + i)
+		from := f.from[start:]
+		for i := range from {
+			from[i] = int32(at + 1 + i)
 		}
 	}
 }

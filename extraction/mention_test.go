@@ -95,6 +95,7 @@ func TestWhatSpeaksOfAName(t *testing.T) {
 		{"He left New York", "New York City"},
 		{"from New York to York", "York"},
 		{"New Google phones arrive", "Google"},
+		{"the vaccine was tried", "New vaccine"},
 		{"The Times wrote it", "New York Times"},
 		{"Northern Ireland voted", "Northern Ireland"},
 		{"die Grünen gewannen", "Bündnis 90/Die Grünen"},

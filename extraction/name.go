@@ -28,6 +28,7 @@ type name struct {
 // newName takes a name apart, which is given as written and normalised.
 func newName(written, folded string) name {
 	n := name{written: written, folded: folded, words: make([]string, 0, 4), own: make([]string, 0, 4), numbers: numbersOf(folded)}
+	before := ""
 	for at, spaced := range eachWord(folded) {
 		word := folded[at.start:at.end]
 		if !spaced {
@@ -47,14 +48,17 @@ func newName(written, folded string) name {
 			n.common = append(n.common, word)
 			n.ownLast = false
 		default:
+			if isSide(before) && n.side == "" {
+				n.side, n.sided = before, word
+			}
 			n.own = append(n.own, word)
 			n.ownLast = true
 		}
+		before = word
 	}
 	if len(n.own)+len(n.dense) > 0 {
 		n.common = nil
 	}
-	before := ""
 	for at := range eachWord(written) {
 		word := written[at.start:at.end]
 		first, _ := utf8.DecodeRuneInString(word)
@@ -63,19 +67,23 @@ func newName(written, folded string) name {
 		if at.start > 0 && isNumeral(word) {
 			n.numeral = word
 		}
-		if side := strings.ToLower(before); upper && n.side == "" && side != before && isSide(side) {
-			n.side, n.sided = side, unaccented(fold(word))
+		if !upper && (word == n.side || word == n.sided) {
+			n.side, n.sided = "", "" // "a new vaccine"
 		}
-		before = word
 	}
-	if parts := strings.Split(written, "/"); len(parts) > 1 {
-		n.either = namesOf(parts)
+	if strings.Contains(written, "/") {
+		n.either = namesOf(strings.Split(written, "/"))
 	}
 	return n
 }
 
-// namesOf takes apart what stands between slashes, if each has a word of its own.
+// namesOf takes apart what stands between slashes, if each has a word of its own and they are
+// few.
 func namesOf(parts []string) []name {
+	const most = 4
+	if len(parts) > most {
+		return nil
+	}
 	var names []name
 	for _, part := range parts {
 		n := newName(part, NormalizeName(part))
