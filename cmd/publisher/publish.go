@@ -128,6 +128,9 @@ func (c *publishCommand) send(ctx context.Context, streams cli.Streams, session 
 	if printErr := c.print(streams.Out, plan, outcome); printErr != nil {
 		return printErr
 	}
+	if cli.ExitCode(err) == cli.ExitTimeout {
+		session.noteStanding(ctx, streams.Err, c.Tenant)
+	}
 	return err
 }
 

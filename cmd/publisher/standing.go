@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -35,6 +36,19 @@ func readStanding(ctx context.Context, reader *overview.Reader) (*standing, erro
 		return nil, err
 	}
 	return newStanding(fleet), nil
+}
+
+// noteStanding says what keeps the chunks of a tenant waiting, if that can be found out.
+func (s *session) noteStanding(ctx context.Context, out io.Writer, tenant string) {
+	reader, err := s.overview(tenant)
+	if err != nil {
+		return
+	}
+	if now, err := readStanding(ctx, reader); err == nil {
+		if words := now.words(true); words != "" {
+			fmt.Fprintln(out, words)
+		}
+	}
 }
 
 // newStanding takes the only tenant of a fleet.

@@ -77,6 +77,9 @@ func (c *circuitListCommand) Run(ctx context.Context, streams cli.Streams) error
 		}
 		circuits = append(circuits, circuit)
 	}
+	if len(circuits) == 0 {
+		book.session.noteNowhere(ctx, streams.Err)
+	}
 	if c.JSON {
 		return cli.WriteJSON(streams.Out, circuits)
 	}

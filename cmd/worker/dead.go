@@ -92,6 +92,7 @@ func (c *deadListCommand) Run(ctx context.Context, streams cli.Streams) error {
 	}
 	if len(letters) == 0 {
 		fmt.Fprintln(streams.Err, noLetters(filter))
+		s.noteNowhere(ctx, streams.Err)
 	}
 	if c.JSON {
 		return cli.WriteJSON(streams.Out, letters)

@@ -91,6 +91,7 @@ func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error 
 	})
 	if failed == nil && len(report.Replayed)+len(report.Left) == 0 {
 		fmt.Fprintln(streams.Err, noLetters(filter))
+		s.noteNowhere(ctx, streams.Err)
 	}
 	if c.JSON {
 		if err := cli.WriteJSON(streams.Out, report); err != nil {

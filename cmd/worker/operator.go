@@ -80,6 +80,19 @@ func (s *session) noteIdle(ctx context.Context, out io.Writer) {
 	}
 }
 
+// noteNowhere says of a namespace in which no worker has ever run that there is nothing
+// to be seen: its name may be misspelt.
+func (s *session) noteNowhere(ctx context.Context, out io.Writer) {
+	stream, exists := s.names.ChunkStream(), true
+	err := s.ask(ctx, func(ctx context.Context) (err error) {
+		exists, err = wire.StreamExists(ctx, s.js, stream)
+		return err
+	})
+	if err == nil && !exists {
+		fmt.Fprintf(out, "no worker has run in namespace %s yet: there is no stream %s\n", s.names.Namespace(), stream)
+	}
+}
+
 // read returns all entries of a bucket that operators write.
 func (s *session) read(ctx context.Context, bucket string) (reading follow.Reading, exists bool, err error) {
 	exists, err = wire.BucketExists(ctx, s.js, bucket)

@@ -137,7 +137,11 @@ func (c *pauseCommand) list(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer book.close()
-	return printPauses(streams.Out, book.paused(), c.JSON)
+	paused := book.paused()
+	if len(paused) == 0 {
+		book.session.noteNowhere(ctx, streams.Err)
+	}
+	return printPauses(streams.Out, paused, c.JSON)
 }
 
 type resumeCommand struct {

@@ -237,6 +237,21 @@ func TestWhoLooksForDeadLettersThatAreNotThereHearsSo(t *testing.T) {
 	}
 }
 
+// So may it be that of a misspelt namespace.
+func TestWhoLooksAtANamespaceWithoutAFleetHearsSo(t *testing.T) {
+	flags := at(listening(t, &server.Options{JetStream: true}))
+	for _, command := range []interface {
+		Run(context.Context, cli.Streams) error
+	}{
+		&deadListCommand{operatorFlags: flags}, &deadReplayCommand{All: true, operatorFlags: flags}, &circuitListCommand{flags},
+		&pauseCommand{List: true, operatorFlags: flags}, &limitsShowCommand{operatorFlags: flags},
+	} {
+		var o told
+		require.NoError(t, command.Run(t.Context(), o.streams()))
+		require.Contains(t, o.err.String(), "no worker has run in namespace weir yet: there is no stream WEIR_CHUNKS\n", "%T", command)
+	}
+}
+
 // Settings that cannot be right end with the exit code that worker run has for them.
 func TestSettingsThatCannotBeRight(t *testing.T) {
 	require.True(t, judge("nats", "", advise(cli.Usage(errWindow), "correct that")).settings)

@@ -122,6 +122,9 @@ func (c *limitsShowCommand) Run(ctx context.Context, streams cli.Streams) error 
 		}
 		fmt.Fprintln(streams.Err)
 	}
+	if len(all) == 0 {
+		s.noteNowhere(ctx, streams.Err)
+	}
 	return printLimits(streams.Out, all, c.JSON)
 }
 

@@ -274,6 +274,7 @@ func TestWaitGivesUpInTime(t *testing.T) {
 	done := publisher(t, url, "publish", "--tenant", "acme", "--wait", "--timeout", "300ms", writeFile(t, "a.txt", "Ada met Charles."))
 	require.Equal(t, 4, done.code, done)
 	require.Contains(t, done.errOut, "1 chunk has neither a result nor a dead letter")
+	require.Contains(t, done.errOut, "no worker is running\n", "why is what to know next")
 	require.Less(t, done.took, soon)
 }
 
