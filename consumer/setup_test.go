@@ -161,11 +161,12 @@ func (w *world) waiting(stream string) int {
 	return int(s.CachedInfo().State.Msgs)
 }
 
-// settled waits until nothing is left in the queues.
+// settled waits until nothing is left in the queues. Documents are looked at first: one
+// that is gone has all its chunks in their queue.
 func (w *world) settled() {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {
-		return w.waiting(w.names.ChunkStream()) == 0 && w.waiting(w.names.DocumentStream()) == 0
+		return w.waiting(w.names.DocumentStream()) == 0 && w.waiting(w.names.ChunkStream()) == 0
 	}, patience, 10*time.Millisecond, "the queues do not empty")
 }
 
