@@ -134,11 +134,17 @@ func prefixed(text, word string) bool {
 
 // unaccented is a folded text without the marks on its letters that models leave out.
 func unaccented(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return unaccentedLetters(s)
+		}
+	}
+	return s
+}
+
+func unaccentedLetters(s string) string {
 	accents := false
 	for _, r := range s {
-		if r < utf8.RuneSelf {
-			continue
-		}
 		bare, known := bareLetter(r)
 		if !known {
 			return unaccentedAny(s)
