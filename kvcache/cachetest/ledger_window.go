@@ -100,25 +100,42 @@ func windowChecks() []check {
 			r.wantAdmitted("k", q, 0)
 			r.wait(100 * time.Millisecond)
 			r.wantAdmitted("k", q, 0)
-			slot := func(i int) time.Duration {
-				return r.ask("k", kvcache.Ask{Quota: q, Waiter: fmt.Sprint(i)}).RetryAfter
+			told := func(i int) moment {
+				began := r.now()
+				wait := r.ask("k", kvcache.Ask{Quota: q, Waiter: fmt.Sprint(i)}).RetryAfter
+				return moment{began.Add(wait), r.now().Add(wait)}
 			}
-			var slots []time.Duration
+			var slots []moment
 			for i := range 6 {
-				slots = append(slots, slot(i))
+				slots = append(slots, told(i))
 			}
 			for i := 2; i < len(slots); i++ {
-				if d := slots[i] - slots[i-2] - q.Window; d < -r.grace() || d > r.grace() {
-					r.Errorf("waiters %d and %d are %v apart, want %v", i-2, i, slots[i]-slots[i-2], q.Window)
+				if !slots[i-2].plus(q.Window).near(slots[i], r.grace()) {
+					r.Errorf("waiters %d and %d were told %v and %v, want %v between them", i-2, i, slots[i-2], slots[i], q.Window)
 				}
 			}
 			for _, i := range []int{4, 0, 5} {
-				if d := slots[i] - slot(i); d < 0 || d > r.grace() {
-					r.Errorf("waiter %d was told %v, and then %v less", i, slots[i], d)
+				if again := told(i); !again.near(slots[i], r.grace()) {
+					r.Errorf("waiter %d was told %v, and then %v", i, slots[i], again)
 				}
 			}
-			r.wantRefused("k", q, 0, slots[0])
+			r.wantRefused("k", q, 0, time.Minute)
 			r.wantStanding("k", q, 2, 0)
 		}},
 	}
+}
+
+// moment is one that is known to be not before the first and not after the last: an
+// answer names it relative to a moment between question and answer.
+type moment struct{ first, last time.Time }
+
+func (i moment) plus(d time.Duration) moment { return moment{i.first.Add(d), i.last.Add(d)} }
+
+// near reports whether both can be the same, give or take the grace.
+func (i moment) near(other moment, grace time.Duration) bool {
+	return !i.first.After(other.last.Add(grace)) && !other.first.After(i.last.Add(grace))
+}
+
+func (i moment) String() string {
+	return i.first.Format("15:04:05.000") + "-" + i.last.Format("15:04:05.000")
 }
