@@ -80,7 +80,7 @@ func (p *Pipeline) glean(ctx context.Context, tenant, text, prompt string, draft
 	for first := found.facts(); told.Passes < p.gleaning; {
 		known, _ := knownNames(found.names())
 		done, err := p.provider.Extract(ctx, Request{
-			Tenant: tenant, SystemPrompt: prompt + gleaningPrompt + known, Text: text, Schema: AnswerSchema(), Optional: true,
+			Tenant: tenant, SystemPrompt: prompt + gleaningPrompt + known, Text: text, Schema: p.schema, Optional: true,
 		})
 		if err != nil {
 			told.Failed++

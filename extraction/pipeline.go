@@ -15,6 +15,7 @@ const DefaultDomain = "general"
 // extractions. It is safe for concurrent use.
 type Pipeline struct {
 	provider Provider
+	schema   Schema
 	version  string // of a prompt that replaces those of the domains; empty if none does
 	prompt   string
 	gleaning int                                          // passes after the first answer, at most
@@ -64,7 +65,7 @@ func NewPipeline(provider Provider, opts ...PipelineOption) (*Pipeline, error) {
 	if provider == nil {
 		return nil, &ArgumentError{Argument: "provider", Reason: "must not be nil"}
 	}
-	p := &Pipeline{provider: provider, readings: map[string]reading{}, stage: untold}
+	p := &Pipeline{provider: provider, schema: AnswerSchema(), readings: map[string]reading{}, stage: untold}
 	for _, opt := range opts {
 		if err := opt(p); err != nil {
 			return nil, err
@@ -100,7 +101,7 @@ func (p *Pipeline) Extract(ctx context.Context, tenant string, c Chunk) (Extract
 	}
 	prompt, carried := p.withEarlier(ctx, tenant, c, reading.prompt)
 	done, err := p.provider.Extract(ctx, Request{
-		Tenant: tenant, SystemPrompt: prompt, Text: c.Text, Schema: AnswerSchema(),
+		Tenant: tenant, SystemPrompt: prompt, Text: c.Text, Schema: p.schema,
 	})
 	if err != nil {
 		return Extraction{}, err

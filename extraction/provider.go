@@ -27,7 +27,7 @@ type Request struct {
 	SystemPrompt string
 	// Text is the chunk, sent verbatim as the last user message.
 	Text string
-	// Schema is what the answer must look like.
+	// Schema is what the answer must look like. It is shared: it is only to be read.
 	Schema Schema
 	// MaxTokens bounds the answer further than the provider does; 0 does not.
 	MaxTokens int

@@ -12,7 +12,7 @@ import (
 // The limiter replaces the guess by what the server reports.
 func EstimateTokens(req extraction.Request) int64 {
 	text := countTokens(req.Text)
-	return countTokens(req.SystemPrompt) + countTokens(string(req.Schema.JSON)) + 2*text
+	return countTokens(req.SystemPrompt) + int64(len(req.Schema.JSON)+3)/4 + 2*text
 }
 
 // countTokens counts four ASCII characters, two of another alphabet, or one
