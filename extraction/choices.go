@@ -75,7 +75,7 @@ func (c *choices) enter(key string) (p *pending, mine bool) {
 	}
 	if len(c.order) == mostChoices {
 		delete(c.byKey, c.order[0])
-		c.order = append(c.order[:0], c.order[1:]...)
+		c.order = c.order[1:]
 	}
 	p = &pending{made: make(chan struct{})}
 	c.byKey[key] = p

@@ -164,7 +164,7 @@ func readReply(body []byte) reply {
 
 // judge takes the completion out of a reply, or says why there is none. The order
 // of the checks matters: a refusal and a cut come with content, too.
-func (p *Provider) judge(r *reply, req extraction.Request) (extraction.Completion, *extraction.ProviderError) {
+func (p *Provider) judge(r *reply, req extraction.Request, asked *head) (extraction.Completion, *extraction.ProviderError) {
 	failed := func(kind extraction.Kind, detail string) (extraction.Completion, *extraction.ProviderError) {
 		err := &extraction.ProviderError{Kind: kind, FinishReason: r.finish, Usage: r.usage, Detail: p.keys.redactor().detail(detail, req.Text)}
 		if kind == extraction.KindMalformed && r.fault == nil {
@@ -201,7 +201,7 @@ func (p *Provider) judge(r *reply, req extraction.Request) (extraction.Completio
 	default:
 		return failed(extraction.KindEmpty, "no content")
 	}
-	if p.meter.cuts(req, r.usage.PromptTokens+r.cached) {
+	if p.meter.cuts(asked.fewest, req.Text, r.usage.PromptTokens+r.cached) {
 		return failed(extraction.KindContextTooLong, "the server read only a part of the prompt: its context is too small")
 	}
 	return extraction.Completion{Content: r.content, FinishReason: r.finish, Model: p.keys.redactor().detail(r.model, req.Text), Usage: r.usage}, nil

@@ -35,7 +35,7 @@ func (p *Provider) attempt(ctx context.Context, req extraction.Request, d dialec
 
 	switch {
 	case x.succeeded() && x.err == nil:
-		completion, failed := p.judge(&x.reply, req)
+		completion, failed := p.judge(&x.reply, req, head)
 		if failed != nil {
 			failed.Status = x.status
 			return extraction.Completion{}, &failure{provider: failed}

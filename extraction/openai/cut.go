@@ -1,10 +1,6 @@
 package openai
 
-import (
-	"sync"
-
-	"github.com/weirkeeper/weirkeeper/extraction"
-)
+import "sync"
 
 const (
 	// smallestContext is the least that a prompt is taken to be cut to, and contextStep
@@ -26,10 +22,11 @@ type evidence struct{ shortest, longest count }
 
 type count struct{ fewest, tokens int64 }
 
-// cuts reports whether the server read less than was sent: servers that cut a long
-// prompt in silence answer from the rest. To take an honest server's answers for such is
-// worse than to miss some, and servers count in odd ways: without what they had cached,
-// by words or characters, or always the same. So all of this must come together:
+// cuts reports whether the server read less than was sent, which is a system prompt of
+// at least so many tokens and a text: servers that cut a long prompt in silence answer
+// from the rest. To take an honest server's answers for such is worse than to miss some,
+// and servers count in odd ways: without what they had cached, by words or characters, or
+// always the same. So all of this must come together:
 //
 //   - The count is a fifth below the fewest tokens that any tokenizer makes of the prompt.
 //   - It is what a context holds to the token, or one less: Ollama cuts there.
@@ -39,17 +36,17 @@ type count struct{ fewest, tokens int64 }
 // A server that counts honestly is never accused, by the first. One that leaves out
 // what it has cached can meet the second and third by chance once in thousands of
 // prompts that set a new record.
-func (m *meter) cuts(req extraction.Request, promptTokens int64) bool {
-	text := measure(req.Text)
-	fewest := text.fewest() + measure(req.SystemPrompt).fewest()
+func (m *meter) cuts(system int64, text string, promptTokens int64) bool {
 	if promptTokens <= 0 {
 		return false
 	}
+	read := measure(text)
+	fewest := read.fewest() + system
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	record := promptTokens >= m.most-1
 	m.most = max(m.most, promptTokens)
-	kind, single := text.script()
+	kind, single := read.script()
 	if !single {
 		return false
 	}

@@ -11,5 +11,5 @@ type Meter struct{ m *meter }
 func NewMeter() Meter { return Meter{&meter{}} }
 
 func (m Meter) Cuts(req extraction.Request, promptTokens int64) bool {
-	return m.m.cuts(req, promptTokens)
+	return m.m.cuts(measure(req.SystemPrompt).fewest(), req.Text, promptTokens)
 }

@@ -23,8 +23,9 @@ func request() sdk.ChatCompletionRequest {
 // is the same for all chunks, and much longer than the text.
 type head struct {
 	question
-	mode mode
-	json []byte
+	mode   mode
+	fewest int64 // tokens of the system prompt, see [extent.fewest]
+	json   []byte
 }
 
 // question is what a head depends on.
@@ -60,7 +61,7 @@ func (p *Provider) head(req extraction.Request, d dialect) (*head, error) {
 }
 
 func (p *Provider) newHead(q question) (*head, error) {
-	h := &head{question: q, mode: q.dialect.mode}
+	h := &head{question: q, mode: q.dialect.mode, fewest: measure(q.prompt).fewest()}
 	if len(q.schema.JSON) == 0 {
 		h.mode = modeText
 	} else if !json.Valid(q.schema.JSON) {
