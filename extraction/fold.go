@@ -1,7 +1,6 @@
 package extraction
 
 import (
-	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -42,8 +41,7 @@ func fold(s string) string {
 func (f *folder) fold(s string) {
 	f.space = -1
 	for i := 0; i < len(s); {
-		if n := plainASCII(s[i:]); n > 0 {
-			f.ascii(s[i:i+n], i)
+		if n := f.ascii(s, i); n > 0 {
 			i += n
 			continue
 		}
@@ -59,40 +57,44 @@ func (f *folder) fold(s string) {
 	}
 }
 
-// plainASCII is how many characters of ASCII a text begins with that are visible, or one
-// space between two such; but for a last one that what follows may join.
-func plainASCII(s string) int {
-	n := 0
-	for before := byte(' '); n < len(s) && ' ' <= s[n] && s[n] < 0x7f && !(s[n] == ' ' && before == ' '); n++ {
-		before = s[n]
+// ascii folds the plain ASCII that a text goes on with, and returns how much that is:
+// visible characters and one space between two such; but no last one that what follows may
+// join.
+func (f *folder) ascii(s string, at int) int {
+	if s[at] <= ' ' || s[at] >= 0x7f || at+1 < len(s) && s[at+1] >= utf8.RuneSelf {
+		return 0
 	}
-	if n > 0 && n < len(s) && s[n] >= utf8.RuneSelf {
-		n--
+	f.write(lowerASCII(s[at]), at) // behind the white space before it
+	text, from, end := f.text, f.from, at+1
+	for ; end < len(s); end++ {
+		c := s[end]
+		if c < ' ' || c >= 0x7f || c == ' ' && s[end-1] == ' ' {
+			break
+		}
+		text = append(text, lowerASCII(c))
+		if f.mapped {
+			from = append(from, int32(end))
+		}
 	}
-	if n > 0 && s[n-1] == ' ' {
-		n--
+	last := end
+	if end < len(s) && s[end] >= utf8.RuneSelf {
+		last--
 	}
-	return n
+	if s[last-1] == ' ' {
+		last--
+	}
+	f.text = text[:len(text)-(end-last)]
+	if f.mapped {
+		f.from = from[:len(f.text)]
+	}
+	return last - at
 }
 
-// ascii folds plain ASCII.
-func (f *folder) ascii(s string, at int) {
-	f.write(s[0], at) // behind the white space before it
-	start := len(f.text)
-	f.text = append(f.text, s[1:]...)
-	text := f.text[start-1:]
-	for i, c := range text {
-		if 'A' <= c && c <= 'Z' {
-			text[i] = c + ('a' - 'A')
-		}
+func lowerASCII(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
 	}
-	if f.mapped {
-		f.from = slices.Grow(f.from, len(s)-1)[:len(f.text)]
-		from := f.from[start:]
-		for i := range from {
-			from[i] = int32(at + 1 + i)
-		}
-	}
+	return c
 }
 
 // rune adds a folded character.
