@@ -170,8 +170,8 @@ var rules = []rule{
 	{
 		name:    "the scripted model server and the fleet around it stay in tests",
 		of:      []string{""},
-		except:  []string{"internal/modelserver", "internal/process", "internal/natstest", "internal/browser", "internal/chaos", "internal/cli/clitest"},
-		never:   []string{"internal/modelserver", "internal/process", "internal/natstest", "internal/browser", "internal/chaos", "internal/cli/clitest"},
+		except:  []string{"internal/modelserver", "internal/process", "internal/natstest", "internal/browser", "internal/freeport", "internal/chaos", "internal/cli/clitest"},
+		never:   []string{"internal/modelserver", "internal/process", "internal/natstest", "internal/browser", "internal/freeport", "internal/chaos", "internal/cli/clitest"},
 		because: "no fake belongs in the product",
 	},
 }

@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/weirkeeper/weirkeeper/internal/freeport"
 	"github.com/weirkeeper/weirkeeper/internal/process"
 )
 
@@ -29,11 +27,11 @@ func (b *broker) url() string { return "nats://127.0.0.1:" + strconv.Itoa(b.port
 // start starts the server and waits until JetStream answers.
 func (b *broker) start(ctx context.Context) error {
 	if b.port == 0 {
-		port, err := freePort()
+		ports, err := freeport.Take(1)
 		if err != nil {
 			return err
 		}
-		b.port = port
+		b.port = ports[0]
 	}
 	var err error
 	b.process, err = process.Command{
@@ -67,17 +65,4 @@ func (b *broker) kill() {
 	if b.process != nil {
 		b.process.Kill()
 	}
-}
-
-// freePort is one below those that systems give to outgoing connections: while the
-// server is away, none of its clients may happen to take it.
-func freePort() (int, error) {
-	for range 100 {
-		port := 15000 + rand.IntN(15000)
-		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err == nil {
-			return port, listener.Close()
-		}
-	}
-	return 0, fmt.Errorf("no free port from 15000 to 30000")
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/internal/freeport"
 )
 
 const root = "../.."
@@ -68,9 +70,11 @@ func run(t *testing.T, dir, commands, path string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 9*time.Minute)
 	defer cancel()
+	taken, err := freeport.Take(len(ports))
+	require.NoError(t, err)
 	var exchange []string
-	for _, port := range ports {
-		free := freePort(t)
+	for i, port := range ports {
+		free := strconv.Itoa(taken[i])
 		exchange = append(exchange, ":"+port, ":"+free, " "+port, " "+free)
 	}
 	natsURL := "nats://127.0.0.1" + exchange[1]
@@ -85,20 +89,10 @@ func run(t *testing.T, dir, commands, path string) {
 	shell.Cancel = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }
 	require.NoError(t, shell.Start())
 	group := shell.Process.Pid
-	err := shell.Wait()
+	err = shell.Wait()
 	_ = syscall.Kill(-group, syscall.SIGKILL)
 	require.NoError(t, err, "commands:\n%s\noutput:\n%s", commands, output.String())
 	t.Log(output.String())
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, l.Close()) }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
-	return port
 }
 
 // documents lists the Markdown files that git tracks or would track.

@@ -13,16 +13,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/weirkeeper/weirkeeper/internal/freeport"
 	"github.com/weirkeeper/weirkeeper/internal/modelserver"
 )
 
 // freeAddress is one that nobody listens on now.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := freeport.Take(1)
 	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", ports[0])
 }
 
 // get asks a worker's HTTP server; status 0 means that it does not answer.

@@ -3,7 +3,6 @@ package natskv_test
 import (
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"testing"
 	"time"
@@ -12,6 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/internal/freeport"
 )
 
 func TestMain(m *testing.M) {
@@ -79,13 +80,8 @@ func startCluster(t testing.TB, n int) []*server.Server {
 
 func freePorts(t testing.TB, n int) []int {
 	t.Helper()
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-	}
+	ports, err := freeport.Take(n)
+	require.NoError(t, err)
 	return ports
 }
 
