@@ -12,14 +12,15 @@ import (
 // a name in a script without spaces or what it is shortened to, or by its initials ("UN"
 // for "United Nations", and the other way round). A name that has no word of its own
 // ("World Bank") must be there as a whole, with or without a legal form, or with all of
-// its words. Of several names with a slash between, one is enough.
+// its words. Of several names with a slash between, one is enough. Its numbers must be
+// there, and no other letter in the place of one that tells it apart.
 func (t *indexed) mentions(p passage, n *name) bool {
 	for i := range n.either {
 		if t.mentions(p, &n.either[i]) {
 			return true
 		}
 	}
-	if p.start == p.end || !t.hasNumbers(p, n) {
+	if p.start == p.end || !t.hasNumbers(p, n) || t.hasOtherLetter(p, n) {
 		return false
 	}
 	if t.hasOwn(p, n) || n.onlyNumbers() {

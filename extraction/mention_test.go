@@ -100,6 +100,14 @@ func TestWhatSpeaksOfAName(t *testing.T) {
 		{"Northern Ireland voted", "Northern Ireland"},
 		{"die Grünen gewannen", "Bündnis 90/Die Grünen"},
 		{"the TCP port", "TCP/IP"},
+		{"Patients A and B met", "Patient B"},
+		{"Patients A–C met", "Patient B"},
+		{"The patient slept", "Patient B"},
+		{"Vitamins B and D help", "vitamin D"},
+		{"the hepatitis C virus", "hepatitis C virus"},
+		{"John D Rockefeller met Kennedy", "John F Kennedy"},
+		{"Vitamin D. A study", "Vitamin D"},
+		{"the vitamin I took", "Vitamin D"},
 	} {
 		require.True(t, extraction.Mentions(tc.passage, tc.name), "%q speaks of %q", tc.passage, tc.name)
 	}
@@ -173,6 +181,11 @@ func TestWhatSpeaksOfAName(t *testing.T) {
 		{"the mayor of New York City", "York"},
 		{"He lives in York", "New York City"},
 		{"Boeing 747", "Boeing 737/747"},
+		{"Patient A slept", "Patient B"},
+		{"Patient A. The nurse", "Patient B"},
+		{"the hepatitis B virus", "hepatitis C virus"},
+		{"a Series A round", "Series B round"},
+		{"Vitamin C helps", "vitamin D"},
 	} {
 		require.False(t, extraction.Mentions(tc.passage, tc.name), "%q does not speak of %q", tc.passage, tc.name)
 	}
@@ -235,6 +248,19 @@ func TestASharedGivenNameGroundsNothing(t *testing.T) {
 		_, relationships, _ := ground(t, text, related(d, "Ada Lovelace", "met", "Charles Babbage", quote))
 		require.Equal(t, evidence, relationships[0].Evidence != nil, "%q", quote)
 	}
+}
+
+// What the text says of one is no evidence about another that has another letter.
+func TestALetterTellsNamesApart(t *testing.T) {
+	text := "Patient A took aspirin. Patient B died."
+	for quote, evidence := range map[string]bool{"Patient A took aspirin": false, "took aspirin": false} {
+		_, relationships, _ := ground(t, text, related(drafted("Patient B", "x", "", "aspirin", "x", ""), "Patient B", "took", "aspirin", quote))
+		require.Equal(t, evidence, relationships[0].Evidence != nil, "%q", quote)
+	}
+	entities, _, _ := ground(t, text, drafted("Patient B", "x", "Patient A took aspirin", "Patient A", "x", "Patient A", "Patient C", "x", "Patient"))
+	require.Equal(t, "Patient B", entities[0].Evidence.Quote, "its name stands elsewhere")
+	require.Equal(t, "Patient A", entities[1].Evidence.Quote)
+	require.Nil(t, entities[2].Evidence)
 }
 
 // Rows and items speak of what leads the table or the list in, and not of each other.

@@ -22,6 +22,8 @@ type name struct {
 	sided    string    // that word: "korea"
 	either   []name    // what it consists of, if that is several names with a slash between
 	numeral  string    // the last Roman numeral, which tells the name from others: "II" for "Henry II"
+	letter   string    // what tells it from others of a word: "B" for "Patient B"
+	lettered string    // that word: "patient"
 	initials *initials // nil until somebody asks
 }
 
@@ -59,8 +61,13 @@ func newName(written, folded string) name {
 	if len(n.own)+len(n.dense) > 0 {
 		n.common = nil
 	}
+	last := ""
 	for at := range eachWord(written) {
 		word := written[at.start:at.end]
+		if isLetter(word) && standsApart(written, at) {
+			n.letter, n.lettered = word, unaccented(fold(last))
+		}
+		last = word
 		first, _ := utf8.DecodeRuneInString(word)
 		upper := unicode.IsUpper(first)
 		n.capital = n.capital || upper
