@@ -162,6 +162,26 @@ func TestHiddenRunsOfWordAreLeftOut(t *testing.T) {
 	require.Equal(t, "Ada met Charles.", text.Text)
 }
 
+// A part that was cut between two paragraphs looks like a whole text, and what a paragraph
+// was before somebody changed it is not what it is.
+func TestWordPartsAreWhole(t *testing.T) {
+	files := samplefiles.WordFiles("", samplefiles.Heading("One")+
+		`<w:p><w:pPr><w:pPrChange><w:pPr><w:pStyle w:val="berschrift1"/></w:pPr></w:pPrChange></w:pPr>`+samplefiles.Run("Ada.")+"</w:p>"+samplefiles.Paragraph("Lost."))
+	text, err := newReader(t).Read(t.Context(), ".docx", samplefiles.Zip(files...))
+	require.NoError(t, err)
+	require.Equal(t, []string{"/One"}, valuesAt(text, "Ada"))
+
+	body := &files[len(files)-1]
+	for _, after := range []string{"Ada.</w:t></w:r></w:p>", "</w:body>"} {
+		whole := body.Content
+		body.Content = whole[:strings.Index(whole, after)+len(after)]
+		_, err = newReader(t).Read(t.Context(), ".docx", samplefiles.Zip(files...))
+		require.ErrorIs(t, err, reader.ErrBroken, after)
+		require.ErrorContains(t, err, "word/document.xml is damaged or cut off")
+		body.Content = whole
+	}
+}
+
 func TestWordNotesAreRead(t *testing.T) {
 	files := append(samplefiles.WordFiles("", samplefiles.Paragraph("Body.")),
 		samplefiles.File{Name: "word/footnotes.xml", Content: `<w:footnotes xmlns:w="w"><w:footnote>` + samplefiles.Paragraph("A note.") + `</w:footnote></w:footnotes>`})

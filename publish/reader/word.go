@@ -133,9 +133,13 @@ type wordReader struct {
 
 func (w *wordReader) part(in io.Reader) error {
 	d := decoder(in)
+	root, whole := "", false // the element around all others, and whether it has ended
 	for {
 		token, err := d.RawToken()
 		if errors.Is(err, io.EOF) {
+			if !whole {
+				return io.ErrUnexpectedEOF
+			}
 			return w.flush()
 		}
 		if err != nil {
@@ -143,10 +147,14 @@ func (w *wordReader) part(in io.Reader) error {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
+			if root == "" {
+				root = t.Name.Local
+			}
 			if err := w.start(d, t); err != nil {
 				return err
 			}
 		case xml.EndElement:
+			whole = t.Name.Local == root
 			if err := w.end(t.Name.Local); err != nil {
 				return err
 			}
@@ -180,7 +188,7 @@ func (w *wordReader) start(d *xml.Decoder, t xml.StartElement) error {
 		w.heading = w.headings[attribute(t, "val")]
 	case "tbl":
 		w.tables++
-	case "moveFrom", "Fallback", "rPrChange": // the same text stands elsewhere, or is what was
+	case "moveFrom", "Fallback", "rPrChange", "pPrChange": // the same text stands elsewhere, or is what was
 		return skipElement(d)
 	}
 	return nil
