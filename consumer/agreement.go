@@ -51,8 +51,8 @@ func (a *agreement) review(ctx context.Context, workers int64) {
 		a.log.Debug("cannot read what the other workers were started with", "error", wire.CleanError(err.Error()))
 	case reading.Fresh:
 		all := alive.Disagreements(alive.States(reading.Entries))
-		a.now.Store(&all)
 		a.tell(all)
+		a.now.Store(&all)
 	}
 }
 

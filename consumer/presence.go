@@ -106,13 +106,16 @@ func (p *presence) say(ctx context.Context, state wire.WorkerState) error {
 		return nil
 	}
 	created, ensureErr := wire.EnsureWorkers(ctx, p.js, p.names)
-	if ensureErr != nil || !created {
-		return cmp.Or(ensureErr, err)
-	}
-	if object := "bucket " + p.names.WorkersBucket(); first {
+	object := "bucket " + p.names.WorkersBucket()
+	switch {
+	case ensureErr != nil:
+		return ensureErr
+	case created && first:
 		p.log.Info("created", "object", object)
-	} else {
+	case created:
 		p.log.Warn("was missing and has been created again", "object", object)
+	case !errors.Is(err, jetstream.ErrNoStreamResponse): // else another worker made it meanwhile
+		return err
 	}
 	_, err = p.js.Publish(ctx, subject, state.Encode())
 	return err
