@@ -42,6 +42,24 @@ func Loopback(address string) bool {
 	return err == nil && net.ParseIP(host).IsLoopback()
 }
 
+// Clients that hold a connection and send nothing are cut off.
+const (
+	bodyPatience = 10 * time.Second // for the body of a request
+	idlePatience = 2 * time.Minute  // for the next request of a connection
+)
+
+// inTime bounds how long the body of a request may take to come, also one that nobody
+// reads: the server waits for its end before it answers. A deadline for the whole request
+// (http.Server.ReadTimeout) would end profiles, too, which may take longer.
+func inTime(patience time.Duration, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != http.NoBody {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience)) // only a connection that is over has none
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // Listen opens address and serves handler on it, see [CheckAddress].
 func Listen(address string, handler http.Handler) (*Server, error) {
 	address, err := CheckAddress(address)
@@ -54,8 +72,10 @@ func Listen(address string, handler http.Handler) (*Server, error) {
 	}
 	s := &Server{
 		listener: listener,
-		http:     &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second},
-		done:     make(chan struct{}),
+		http: &http.Server{
+			Handler: inTime(bodyPatience, handler), ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: idlePatience,
+		},
+		done: make(chan struct{}),
 	}
 	go func() {
 		defer close(s.done)
