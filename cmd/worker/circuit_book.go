@@ -113,7 +113,9 @@ func (b *circuitBook) snapshot(ctx context.Context, name string) (resilience.Sna
 // change does something to a circuit and says what came of it.
 func (b *circuitBook) change(ctx context.Context, streams cli.Streams, name string, asJSON bool, do func(context.Context, *resilience.Breaker) error) error {
 	breaker, err := b.breaker(name, func(c resilience.Change) {
-		fmt.Fprintf(streams.Err, "circuit %s was %s and is %s\n", cli.Printable(name), c.From, c.To)
+		if c.From != c.To { // else only what was stored of it has changed
+			fmt.Fprintf(streams.Err, "circuit %s was %s and is %s\n", cli.Printable(name), c.From, c.To)
+		}
 	})
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -211,6 +212,9 @@ func (o orders) Replay(ctx context.Context, order statuspage.ReplayOrder) (strin
 		var r replay
 		if err == nil {
 			r, err = replayLetter(ctx, o.session, letter, false)
+		}
+		if _, gone := errors.AsType[*publish.NoLetterError](err); gone && order.Letter != 0 {
+			return "", refused(err)
 		}
 		if err != nil {
 			return "", fmt.Errorf("%s sent again, then: %w", cli.Count(sent, "letter"), err)

@@ -45,11 +45,22 @@ func (t pauseTarget) noteFleet(out io.Writer) {
 	}
 }
 
+// moment is a time on the command line.
+type moment struct{ time.Time }
+
+// UnmarshalText says what is wanted in other words than those of Go's layouts.
+func (m *moment) UnmarshalText(text []byte) (err error) {
+	if m.Time, err = time.Parse(time.RFC3339, string(text)); err != nil {
+		return fmt.Errorf("want a time in RFC 3339, such as 2026-01-31T12:00:00Z, but got %q", text)
+	}
+	return nil
+}
+
 type pauseCommand struct {
 	pauseTarget `embed:""`
 
 	For    *time.Duration `xor:"end,list" placeholder:"DURATION" help:"How long, such as 30m; at most 720h. Default: 1h."`
-	Until  *time.Time     `xor:"end,list" placeholder:"TIME" help:"Until when, in RFC 3339, such as 2026-01-31T12:00:00Z."`
+	Until  *moment        `xor:"end,list" placeholder:"TIME" help:"Until when, in RFC 3339, such as 2026-01-31T12:00:00Z."`
 	Reason string         `help:"Why, for those who see that it is paused."`
 	List   bool           `xor:"list" help:"Pause nothing; list what is paused."`
 
@@ -112,7 +123,7 @@ func (c *pauseCommand) end(now time.Time) (time.Time, error) {
 	case c.For != nil:
 		until = now.Add(*c.For)
 	case c.Until != nil:
-		until = *c.Until
+		until = c.Until.Time
 	}
 	return checkEnd(until, now)
 }

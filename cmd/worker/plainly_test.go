@@ -16,6 +16,7 @@ import (
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn/natsflags"
+	"github.com/weirkeeper/weirkeeper/internal/statuspage"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 	"github.com/weirkeeper/weirkeeper/publish"
@@ -235,6 +236,8 @@ func TestWhoLooksForDeadLettersThatAreNotThereHearsSo(t *testing.T) {
 		require.NoError(t, command.Run(t.Context(), o.streams()))
 		require.Contains(t, o.err.String(), want, "%T", command)
 	}
+	_, err = orders{&session{js: jetStream(t, url), names: names}}.Replay(t.Context(), statuspage.ReplayOrder{Letter: 99})
+	require.Equal(t, &statuspage.RefusedError{Reason: "there is no dead letter 99"}, err, "an order that makes no sense, and no failure of NATS")
 }
 
 // So may it be that of a misspelt namespace.
@@ -250,6 +253,25 @@ func TestWhoLooksAtANamespaceWithoutAFleetHearsSo(t *testing.T) {
 		require.NoError(t, command.Run(t.Context(), o.streams()))
 		require.Contains(t, o.err.String(), "no worker has run in namespace weir yet: there is no stream WEIR_CHUNKS\n", "%T", command)
 	}
+}
+
+// A time that is none is answered with one that is, not with Go's layout.
+func TestMomentsAreAskedForPlainly(t *testing.T) {
+	var m moment
+	require.NoError(t, m.UnmarshalText([]byte("2026-01-31T12:00:00Z")))
+	require.Equal(t, time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), m.Time)
+	require.EqualError(t, m.UnmarshalText([]byte("tomorrow")), `want a time in RFC 3339, such as 2026-01-31T12:00:00Z, but got "tomorrow"`)
+}
+
+// A circuit that stays closed has not changed, whatever is removed of it.
+func TestACircuitThatStaysClosedIsNoNews(t *testing.T) {
+	flags, name := at(listening(t, &server.Options{JetStream: true})), circuitName{"gpu"}
+	var opened, reset, forgotten told
+	require.NoError(t, (&circuitOpenCommand{circuitName: name, Reason: "test", operatorFlags: flags}).Run(t.Context(), opened.streams()))
+	require.NoError(t, (&circuitResetCommand{name, flags}).Run(t.Context(), reset.streams()))
+	require.Equal(t, "circuit gpu was open and is closed\n", reset.err.String())
+	require.NoError(t, (&circuitForgetCommand{name, flags}).Run(t.Context(), forgotten.streams()))
+	require.Empty(t, forgotten.err.String())
 }
 
 // Settings that cannot be right end with the exit code that worker run has for them.
