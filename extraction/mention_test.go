@@ -263,6 +263,33 @@ func TestALetterTellsNamesApart(t *testing.T) {
 	require.Nil(t, entities[2].Evidence)
 }
 
+// What is said of Ada Lovelace is said of no other Lovelace, whom the model made up to relate
+// her to.
+func TestARelativeNeedsWordsOfItsOwn(t *testing.T) {
+	for _, tc := range []struct {
+		said, source, target string
+		evidence             bool
+	}{
+		{"Ada Lovelace wrote notes.", "John Lovelace", "Ada Lovelace", false},
+		{"Ada Lovelace wrote notes.", "Ada Lovelace", "John Lovelace", false},
+		{"Сергей Иванов пришёл домой.", "Пётр Иванов", "Сергей Иванов", false},
+		{"John and Ada Lovelace wrote notes.", "John Lovelace", "Ada Lovelace", true},
+		{"Ada Lovelace met old Lovelace.", "John Lovelace", "Ada Lovelace", true},
+		{"Lovelace wrote to Ada.", "John Lovelace", "Ada Lovelace", true},
+		{"Ada Lovelace and her father wrote notes.", "John Lovelace", "Ada Lovelace", false},
+		{"John Lovelace slept. Ada Lovelace and her father wrote notes.", "John Lovelace", "Ada Lovelace", true},
+		{"Ford Motor was young. It rained. Henry Ford ran the company.", "Henry Ford", "Ford Motor", true},
+		{"Microsoft Office sells well.", "Microsoft", "Microsoft Office", true},
+	} {
+		d := related(drafted(tc.source, "x", "", tc.target, "x", ""), tc.source, "y", tc.target, tc.said[strings.LastIndex(tc.said, ". ")+1:])
+		for i := range d.Entities {
+			d.Entities[i].Quote = tc.said
+		}
+		_, relationships, _ := ground(t, tc.said, d)
+		require.Equal(t, tc.evidence, relationships[0].Evidence != nil, "%s, %s: %s", tc.source, tc.target, tc.said)
+	}
+}
+
 // Rows and items speak of what leads the table or the list in, and not of each other.
 func TestARowSpeaksForItself(t *testing.T) {
 	for _, tc := range []struct {

@@ -16,7 +16,8 @@ const (
 
 // speaksOfBoth reports whether a passage says something of two things that belong
 // together: it is more than the name of one, and its sentence names both, or the
-// sentences before name what it leaves out. A sentence that names neither must have a
+// sentences before name what it leaves out. A word in the full name of one does not name
+// the other. A sentence that names neither must have a
 // pronoun; if one that names one has a pronoun or "the company", the other may be named
 // further back.
 func (t *indexed) speaksOfBoth(p passage, source, target *name) bool {
@@ -24,7 +25,7 @@ func (t *indexed) speaksOfBoth(p passage, source, target *name) bool {
 		return false
 	}
 	sentence := t.sentence(p)
-	from, to := t.mentions(sentence, source), t.mentions(sentence, target)
+	from, to := t.namesBeside(sentence, source, target), t.namesBeside(sentence, target, source)
 	if from && to {
 		return true
 	}
@@ -36,7 +37,38 @@ func (t *indexed) speaksOfBoth(p passage, source, target *name) bool {
 		reach *= 2
 	}
 	before := t.before(sentence, reach)
-	return (from || t.mentions(before, source)) && (to || t.mentions(before, target))
+	return (from || t.namesBeside(before, source, target)) && (to || t.namesBeside(before, target, source))
+}
+
+// namesBeside reports whether a passage speaks of a name, and not only by words of another one.
+func (t *indexed) namesBeside(p passage, n, other *name) bool {
+	return t.mentions(p, n) && !t.isWithin(p, n, other)
+}
+
+// isWithin reports whether a passage has nothing of a name but what stands in another one, which
+// this is no part of: of John Lovelace it has the word in "Ada Lovelace".
+func (t *indexed) isWithin(p passage, n, other *name) bool {
+	shared := 0
+	for _, word := range n.own {
+		if slices.Contains(other.own, word) {
+			shared++
+		}
+	}
+	if shared == 0 || shared == len(n.own) {
+		return false
+	}
+	within := false
+	for at := p.words.start; at < p.words.end; at++ {
+		if t.oneOf(at, n.own) < 0 {
+			continue
+		}
+		behind := at > p.words.start && t.words[at-1].end+1 == t.words[at].start && t.oneOf(at-1, n.own) < 0 && t.oneOf(at-1, other.own) >= 0
+		if !behind || t.oneOf(at, other.own) < 0 {
+			return false
+		}
+		within = true
+	}
+	return within
 }
 
 // meansSomething reports whether a passage has a word that is in few texts.
