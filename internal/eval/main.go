@@ -18,6 +18,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -33,7 +34,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return
 		}
@@ -49,7 +50,7 @@ type settings struct {
 	files                           []string
 }
 
-func run(ctx context.Context, args []string) error {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	var s settings
 	flags := flag.NewFlagSet("eval", flag.ContinueOnError)
 	flags.StringVar(&s.provider, "provider", "offline", "offline or openai")
@@ -70,7 +71,7 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("-every must be at least 1, not %d", s.every)
 	}
 	if s.convert {
-		return s.eachFile(func(_ string, docs []gold.Document) error { return gold.WriteJSONL(os.Stdout, docs) })
+		return s.eachFile(func(_ string, docs []gold.Document) error { return gold.WriteJSONL(out, docs) })
 	}
 	provider, err := s.newProvider()
 	if err != nil {
@@ -85,8 +86,8 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("\n%s\n", name)
-		return report.Write(os.Stdout)
+		fmt.Fprintf(out, "\n%s\n", name)
+		return report.Write(out)
 	})
 }
 
