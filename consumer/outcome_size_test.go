@@ -74,3 +74,21 @@ func TestResultWithoutRoomForExcerpts(t *testing.T) {
 	require.Empty(t, byIndex[1].Excerpts)
 	require.Equal(t, found().Entities, byIndex[1].Entities)
 }
+
+// A stream takes headers of almost 64 KiB, and those of a letter come on top: a message
+// that has so many is set aside without them, instead of coming back for ever.
+func TestDeadLetterOfAMessageWithAsManyHeadersAsAStreamTakes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start(failing())
+	for _, key := range []string{"X-Mine", "Content-Type"} {
+		w.sendTo(w.names.ChunkSubject("acme"), "garbage", nats.Header{key: {strings.Repeat("x", 65_300)}})
+	}
+	w.settled()
+	dead := w.dead()
+	require.Len(t, dead, 2)
+	for _, d := range dead {
+		require.Equal(t, "invalid_message", d.Kind)
+		require.Equal(t, "garbage", string(d.msg.Data))
+	}
+}

@@ -116,8 +116,14 @@ func ParseDeadLetter(h nats.Header) (DeadLetter, error) {
 // losing as little as possible: first the body is compressed (and marked
 // Content-Encoding: gzip), which makes room in any text; only if that is not
 // enough, headers of the original's own and then the end of the body go, and
-// Weir-Body-Cut says how long the body was.
+// Weir-Body-Cut says how long the body was. Headers that no stream takes go in any case.
 func FitDeadLetter(msg *nats.Msg, maxPayload int64) error {
+	if headerSize(msg) > mostHeaders {
+		dropOriginals(msg.Header)
+	}
+	if headerSize(msg) > mostHeaders {
+		msg.Header.Del(HeaderContentType)
+	}
 	if payloadSize(msg) <= maxPayload {
 		return nil
 	}
@@ -134,11 +140,7 @@ func FitDeadLetter(msg *nats.Msg, maxPayload int64) error {
 		msg.Header.Del(HeaderContentEncoding)
 	}
 	msg.Header.Set(HeaderBodyCut, strconv.Itoa(len(msg.Data)))
-	for key := range msg.Header {
-		if !ownHeader(key) {
-			msg.Header.Del(key)
-		}
-	}
+	dropOriginals(msg.Header)
 	if over := payloadSize(msg) - maxPayload; over > 0 {
 		if over > int64(len(msg.Data)) {
 			return &TooLargeError{Size: payloadSize(msg), Limit: maxPayload}
@@ -146,6 +148,19 @@ func FitDeadLetter(msg *nats.Msg, maxPayload int64) error {
 		msg.Data = msg.Data[:int64(len(msg.Data))-over]
 	}
 	return nil
+}
+
+// mostHeaders is what headers may have in all: JetStream stores less than 64 KiB of them,
+// and what publishes a letter adds some of its own.
+const mostHeaders = 60_000
+
+// dropOriginals removes the headers that are the original's own.
+func dropOriginals(h nats.Header) {
+	for key := range h {
+		if !ownHeader(key) {
+			h.Del(key)
+		}
+	}
 }
 
 // ownHeader reports headers that a dead letter keeps however little room there is.

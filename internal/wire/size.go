@@ -19,11 +19,14 @@ func CheckSize(msg *nats.Msg, maxPayload int64) error {
 // payloadSize is what the server counts toward max_payload: body and encoded
 // headers.
 func payloadSize(msg *nats.Msg) int64 {
-	size := int64(len(msg.Data))
+	return int64(len(msg.Data)) + headerSize(msg)
+}
+
+func headerSize(msg *nats.Msg) int64 {
 	if len(msg.Header) == 0 {
-		return size
+		return 0
 	}
-	size += int64(len("NATS/1.0\r\n\r\n"))
+	size := int64(len("NATS/1.0\r\n\r\n"))
 	for key, values := range msg.Header {
 		for _, v := range values {
 			size += int64(len(key) + len(": ") + len(v) + len("\r\n"))
