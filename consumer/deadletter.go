@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -40,7 +41,9 @@ func (s deadLetters) write(ctx context.Context, d delivery, letter wire.DeadLett
 	msg.Header.Set(nats.MsgIdHdr, d.id())
 	s.observer.Sends(ctx, msg.Header)
 	if err := wire.FitDeadLetter(msg, s.js.Conn().MaxPayload()); err != nil {
-		return &storeError{"fit dead letter", err}
+		// In words only: that a letter does not fit is no fault of the message, which
+		// would be set aside for it again, at once and for ever.
+		return &storeError{"fit dead letter", errors.New(err.Error())}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*opTimeout)
 	defer cancel()
