@@ -17,7 +17,6 @@ import (
 var reasons = map[string]string{
 	"kubectl":            "needs a cluster",
 	"nats stream rmm":    "takes a message away for good",
-	"helm":               "needs a cluster",
 	"docker":             "needs a container engine",
 	"systemctl":          "needs a service of systemd",
 	"ssh":                "needs another machine",
@@ -27,37 +26,31 @@ var reasons = map[string]string{
 	"make bench":         "takes minutes and a machine of its own",
 	"make fleet":         "takes minutes",
 	"go test ./internal/e2e -count=1 -v -run DeepBacklog -deep 1000000": "takes minutes; the tests run it with 5,000",
-	"make chaos":                             "takes minutes; the gate runs it with -short",
-	"make idle":                              "takes minutes",
-	"go test -count=1 -v -run TestDocuments": "is part of go test ./...",
-	"make scale":                             "takes minutes",
-	"make eval":                              "takes minutes with data that is not here",
-	"make vuln":                              "needs vuln.go.dev",
-	"make ci":                                "is the gate itself",
-	"make deploy-check":                      "takes a quarter of an hour",
-	"make release-snapshot":                  "is part of make deploy-check",
-	"go run ./stack":                         "takes minutes and a machine of its own",
-	"go run ./admission":                     "takes minutes and a machine of its own",
-	"go run ./fleet":                         "takes minutes and a machine of its own",
-	"go run ./scale":                         "takes minutes",
-	"go run ./internal/chaos":                "takes minutes; the gate runs it with -short",
-	"go run ./extraction/offline/train":      "needs data that is not here",
-	"make man":                               "is make build and what stands beside it",
-	"make reference":                         "writes files of the repository; a test holds them against the programs",
-	"publisher publish --otlp-endpoint":      "needs a collector of traces",
-	"go test -bench":                         "measures, on a machine of its own",
-	"go test -run '^$'":                      "measures, on a machine of its own",
+	"make chaos":                        "takes minutes; the gate runs it with -short",
+	"make idle":                         "takes minutes",
+	"make eval":                         "takes minutes with data that is not here",
+	"make ci":                           "is the gate itself",
+	"make deploy-check":                 "takes a quarter of an hour",
+	"go run ./stack":                    "takes minutes and a machine of its own",
+	"go run ./admission":                "takes minutes and a machine of its own",
+	"go run ./fleet":                    "takes minutes and a machine of its own",
+	"go run ./scale":                    "takes minutes",
+	"go run ./internal/chaos":           "takes minutes; the gate runs it with -short",
+	"go run ./extraction/offline/train": "needs data that is not here",
+	"make man":                          "is make build and what stands beside it",
+	"make reference":                    "writes files of the repository; a test holds them against the programs",
+	"go test -bench":                    "measures, on a machine of its own",
+	"go test -run '^$'":                 "measures, on a machine of its own",
 }
 
-// reasonFor returns why nobody runs a command, or "".
-func reasonFor(words []string) (reason string) {
-	longest := ""
-	for beginning, why := range reasons {
-		if strings.HasPrefix(strings.Join(words, " ")+" ", beginning+" ") && len(beginning) > len(longest) {
-			longest, reason = beginning, why
+// reasonFor returns why nobody runs a command, or "", and which reason that is.
+func reasonFor(words []string) (why, beginning string) {
+	for b := range reasons {
+		if strings.HasPrefix(strings.Join(words, " ")+" ", b+" ") && len(b) > len(beginning) {
+			beginning = b
 		}
 	}
-	return reason
+	return reasons[beginning], beginning
 }
 
 // TestEveryBlockSaysWhatItIs keeps commands out of blocks that nobody runs: a block is
@@ -158,7 +151,7 @@ const notRunPage = "docs/reference/not-run.md"
 // TestNotRunIsListed keeps the page of all commands that no test runs, with the reason
 // of each. A command in a sentence that is neither run elsewhere nor has a reason fails.
 func TestNotRunIsListed(t *testing.T) {
-	tree, run := trees(t), ran(t)
+	tree, run, used := trees(t), ran(t), map[string]bool{}
 	page := "# Commands that no test runs\n\nEvery other command of the documentation runs with the tests, or in the gate. " +
 		"Made by `WEIR_UPDATE_DOCS=1 go test ./internal/doctest -run NotRun`; do not edit.\n\n| where | command | why not |\n|---|---|---|\n"
 	row := func(doc, command, why string) {
@@ -177,7 +170,8 @@ func TestNotRunIsListed(t *testing.T) {
 			if !isCommand(words, tree) || covered(words, run) {
 				continue
 			}
-			why := reasonFor(words)
+			why, reason := reasonFor(words)
+			used[reason] = true
 			if why == "" {
 				t.Errorf("%s: no block runs %q: let one, or say why not", where, strings.Join(words, " "))
 			}
@@ -204,6 +198,11 @@ func TestNotRunIsListed(t *testing.T) {
 	}
 	for _, c := range deployed(t) {
 		mentioned(c.where, c.where, commandsIn(c.command)[:1]) // and not what it asks another one
+	}
+	for beginning := range reasons {
+		if !used[beginning] {
+			t.Errorf("nothing begins with %q that is not run", beginning)
+		}
 	}
 	if os.Getenv("WEIR_UPDATE_DOCS") != "" {
 		require.NoError(t, os.WriteFile(filepath.Join(root, notRunPage), []byte(page), 0o644))
