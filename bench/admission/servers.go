@@ -5,14 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/weirkeeper/weirkeeper/internal/freeport"
 )
 
 // runServer serves NATS with JetStream on files until the process is stopped.
@@ -63,12 +65,11 @@ func startRedis() (address string, stop func(), err error) {
 	if err != nil {
 		return "", nil, errors.New("there is no redis-server on PATH")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := freeport.Take(1)
 	if err != nil {
 		return "", nil, err
 	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
+	port := strconv.Itoa(ports[0])
 	cmd := exec.Command(path, "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", os.TempDir())
 	if err := cmd.Start(); err != nil {
 		return "", nil, err

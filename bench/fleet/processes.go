@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/weirkeeper/weirkeeper/internal/freeport"
 	"github.com/weirkeeper/weirkeeper/internal/natsconn"
 )
 
@@ -38,15 +39,11 @@ func startServer(ctx context.Context, dir string) (*exec.Cmd, string, error) {
 
 // serve is that process.
 func serve(dir string) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := freeport.Take(1)
 	if err != nil {
 		return err
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		return err
-	}
-	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{StoreDir: dir, Port: port})
+	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{StoreDir: dir, Port: ports[0]})
 	if err != nil {
 		return err
 	}
