@@ -42,6 +42,8 @@ func (f letterFlags) filter(now time.Time) (publish.LetterFilter, error) {
 		return filter, cli.Usage(fmt.Errorf("--kind %s: there is no such kind of dead letter; the kinds are %s", cli.Printable(filter.Kind), strings.Join(wire.DeadKinds(), ", ")))
 	case f.OlderThan < 0, f.NewerThan < 0:
 		return filter, cli.Usage(errors.New("--older-than and --newer-than must not be negative"))
+	case f.NewerThan > 0 && f.OlderThan >= f.NewerThan:
+		return filter, cli.Usage(fmt.Errorf("--older-than %s with --newer-than %s: nothing is older than the one and newer than the other; --newer-than has to be the longer", f.OlderThan, f.NewerThan))
 	}
 	if f.OlderThan > 0 {
 		filter.Before = now.Add(-f.OlderThan)
@@ -215,7 +217,7 @@ func printLetter(out io.Writer, l publish.Letter, body []byte, cut bool) error {
 		fmt.Fprintln(table)
 	}
 	for _, trail := range l.Replayed {
-		fmt.Fprintf(table, "replayed\t%s\n", cli.Printable(trail))
+		fmt.Fprintf(table, "replayed\t%s\n", trailShown(trail))
 	}
 	if cut {
 		fmt.Fprintf(table, "cut\tthe end of the body was lost\n")
@@ -225,6 +227,15 @@ func printLetter(out io.Writer, l publish.Letter, body []byte, cut bool) error {
 	}
 	_, err := fmt.Fprintf(out, "\n%s\n", harmless(string(body)))
 	return err
+}
+
+// trailShown is one value of [wire.HeaderReplayed], with its time as all others are shown.
+func trailShown(trail string) string {
+	last := strings.LastIndexByte(trail, ' ') + 1
+	if at, err := time.Parse(time.RFC3339Nano, trail[last:]); err == nil {
+		trail = trail[:last] + at.UTC().Format(time.RFC3339)
+	}
+	return cli.Printable(trail)
 }
 
 func attempts(n int) string { return cli.Count(n, "attempt") }

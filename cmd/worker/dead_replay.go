@@ -36,9 +36,10 @@ runs is not sent.`
 
 // replayReport is what replay prints with --json.
 type replayReport struct {
-	DryRun   bool     `json:"dry_run"`
-	Replayed []replay `json:"replayed"`
-	Left     []replay `json:"left"`
+	DryRun     bool     `json:"dry_run"`
+	Replayed   []replay `json:"replayed"`
+	Left       []replay `json:"left"`
+	Unreadable int      `json:"unreadable"` // met on the way, and left: nobody asked for them
 }
 
 // replay is what became of one dead letter.
@@ -78,13 +79,18 @@ func (c *deadReplayCommand) Run(ctx context.Context, streams cli.Streams) error 
 		if len(c.Letters) == 0 && !filtered && !c.All {
 			fmt.Fprintln(streams.Err, "no tenant or filter given: all letters that can be read")
 		}
-		letters := publish.Letters(ctx, s.js, s.names, filter)
+		all := filter
+		all.Unreadable = true
+		letters := publish.Letters(ctx, s.js, s.names, all)
 		if len(c.Letters) > 0 {
 			letters = c.chosen(ctx, s)
 		}
 		return c.replayAll(ctx, s, letters, streams, &report)
 	})
-	if failed == nil && len(report.Replayed)+len(report.Left) == 0 {
+	if report.Unreadable > 0 {
+		fmt.Fprintf(streams.Err, "left what cannot be read, %s: worker dead list --kind %s says why\n", cli.Count(report.Unreadable, "message"), publish.KindUnreadable)
+	}
+	if failed == nil && len(report.Replayed)+len(report.Left)+report.Unreadable == 0 {
 		fmt.Fprintln(streams.Err, noLetters(filter))
 		s.noteNowhere(ctx, streams.Err)
 	}
@@ -120,6 +126,10 @@ func (c *deadReplayCommand) chosen(ctx context.Context, s *session) iter.Seq2[pu
 func (c *deadReplayCommand) replayAll(ctx context.Context, s *session, letters iter.Seq2[publish.Letter, error], streams cli.Streams, report *replayReport) error {
 	for letter, err := range letters {
 		r := replay{Letter: letter.Sequence, Tenant: letter.Tenant, Kind: letter.Kind}
+		if err == nil && letter.Kind == publish.KindUnreadable {
+			report.Unreadable++
+			continue
+		}
 		switch {
 		case err == nil:
 			r, err = replayLetter(ctx, s, letter, c.DryRun)

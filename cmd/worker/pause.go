@@ -113,7 +113,7 @@ func (c *pauseCommand) Run(ctx context.Context, streams cli.Streams) error {
 			}
 		}
 	}
-	return printPauses(streams.Out, []shownPause{{Pause: pause}}, c.JSON)
+	return printPauses(streams.Out, []shownPause{{Pause: pause, Key: pause.Key()}}, c.JSON)
 }
 
 // end is when the pause ends, by the server's clock.
@@ -151,6 +151,8 @@ func (c *pauseCommand) list(ctx context.Context, streams cli.Streams) error {
 	paused := book.paused()
 	if len(paused) == 0 {
 		book.session.noteNowhere(ctx, streams.Err)
+	} else if last := paused[len(paused)-1]; last.Problem != "" {
+		fmt.Fprintf(streams.Err, "what has a problem pauses nothing; such as: nats kv del %s %s --force removes it\n", book.session.names.PauseBucket(), cli.Printable(last.Key))
 	}
 	return printPauses(streams.Out, paused, c.JSON)
 }
@@ -229,8 +231,15 @@ type pauseBook struct {
 // shownPause is an entry of the bucket, as it is printed.
 type shownPause struct {
 	pauses.Pause
+	Key     string `json:"key"`               // in the bucket
 	Problem string `json:"problem,omitempty"` // why workers take no notice of it
-	key     string
+}
+
+func (p shownPause) target() string {
+	if p.Pause == (pauses.Pause{}) { // the key is none that a pause has
+		return "key " + cli.Printable(p.Key)
+	}
+	return targetShown(p.Pause)
 }
 
 // pauses reads the bucket; one that is missing is made only if it has to be
@@ -301,7 +310,7 @@ func (b *pauseBook) put(ctx context.Context, pause pauses.Pause) error {
 func (b *pauseBook) end(ctx context.Context, target pauses.Pause) (ended, left []shownPause, err error) {
 	ended, left = []shownPause{}, []shownPause{}
 	for _, p := range b.paused() {
-		if p.key == target.Key() {
+		if p.Key == target.Key() {
 			ended = append(ended, p)
 		} else if p.Problem == "" {
 			left = append(left, p)
@@ -323,12 +332,9 @@ func (b *pauseBook) paused() []shownPause {
 		p, err := pauses.Parse(got.Key, got.Value, got.Created)
 		switch {
 		case err != nil:
-			if p == (pauses.Pause{}) {
-				p.Tenant = got.Key
-			}
-			bad = append(bad, shownPause{p, wire.CleanError(err.Error()), got.Key})
+			bad = append(bad, shownPause{p, got.Key, wire.CleanError(err.Error())})
 		case p.Until.After(b.now):
-			good = append(good, shownPause{p, "", got.Key})
+			good = append(good, shownPause{p, got.Key, ""})
 		}
 	}
 	byPause := func(a, b shownPause) int { return pauses.Compare(a.Pause, b.Pause) }
@@ -348,7 +354,7 @@ func printPauses(out io.Writer, all []shownPause, asJSON bool) error {
 		if !p.Until.IsZero() {
 			until = p.Until.Format(time.RFC3339)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", targetShown(p.Pause), until, cli.Printable(p.Reason), cli.Printable(p.Problem))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.target(), until, cli.Printable(p.Reason), cli.Printable(p.Problem))
 	}
 	return table.Flush()
 }

@@ -93,6 +93,15 @@ func TestLettersThatCannotBeReadAreListed(t *testing.T) {
 	require.Contains(t, replay.out.String(), "sent\t2\tacme\trefused")
 	err = (&deadReplayCommand{Letters: []uint64{0}, operatorFlags: flags}).Run(t.Context(), replay.streams())
 	require.Equal(t, cli.ExitUsage, cli.ExitCode(err), err)
+
+	const left = "left what cannot be read, 1 message: worker dead list --kind unreadable says why\n"
+	for chosen, want := range map[letterFlags]string{{}: left, {Tenant: "acme"}: left, {Tenant: "other"}: "no dead letter is like that", {Kind: "refused"}: "no dead letter is like that"} {
+		var rest told
+		require.NoError(t, (&deadReplayCommand{All: chosen == letterFlags{}, letterFlags: chosen, operatorFlags: flags}).Run(t.Context(), rest.streams()))
+		require.Contains(t, rest.err.String(), want)
+		require.Equal(t, want == left, rest.err.String() == left, rest.err.String())
+		require.Empty(t, rest.out.String())
+	}
 }
 
 // Who opens the circuit of workers that have not failed yet has spelt it right; who
@@ -253,6 +262,42 @@ func TestWhoLooksAtANamespaceWithoutAFleetHearsSo(t *testing.T) {
 		require.NoError(t, command.Run(t.Context(), o.streams()))
 		require.Contains(t, o.err.String(), "no worker has run in namespace weir yet: there is no stream WEIR_CHUNKS\n", "%T", command)
 	}
+}
+
+// What pauses nothing is not taken for a pause of somebody.
+func TestAnEntryThatIsNoPauseIsListedAsSuch(t *testing.T) {
+	url := listening(t, &server.Options{JetStream: true})
+	js := jetStream(t, url)
+	names, err := wire.NewNames("")
+	require.NoError(t, err)
+	_, err = wire.EnsurePauses(t.Context(), js, names)
+	require.NoError(t, err)
+	bucket, err := js.KeyValue(t.Context(), names.PauseBucket())
+	require.NoError(t, err)
+	list := func(asJSON bool) (out, errOut string) {
+		var o told
+		flags := at(url)
+		flags.JSON = asJSON
+		require.NoError(t, (&pauseCommand{List: true, operatorFlags: flags}).Run(t.Context(), o.streams()))
+		return o.out.String(), o.err.String()
+	}
+	until := []byte(`{"until":"` + time.Now().Add(time.Hour).Format(time.RFC3339) + `"}`)
+	_, err = bucket.Put(t.Context(), "tenant.acme", until)
+	require.NoError(t, err)
+	_, note := list(false)
+	require.NotContains(t, note, "pauses nothing")
+
+	_, err = bucket.Put(t.Context(), "flet", until)
+	require.NoError(t, err)
+	table, note := list(false)
+	require.Regexp(t, `(?m)^tenant acme +\S+Z *$`, table)
+	require.Regexp(t, `(?m)^key flet +- +invalid pause: the key is neither "fleet" nor`, table)
+	require.Equal(t, "what has a problem pauses nothing; such as: nats kv del weir_pause flet --force removes it\n", note)
+	var all []shownPause
+	text, _ := list(true)
+	require.NoError(t, json.Unmarshal([]byte(text), &all))
+	require.Equal(t, []string{"tenant.acme", "flet"}, []string{all[0].Key, all[1].Key})
+	require.Equal(t, []string{"acme", ""}, []string{all[0].Tenant, all[1].Tenant})
 }
 
 // A time that is none is answered with one that is, not with Go's layout.

@@ -68,7 +68,7 @@ func TestTopSaysHowTheFleetIs(t *testing.T) {
 		"circuit default is open since 2026-01-02T03:03:05Z, next probe in 42s: 502 Bad Gateway",
 		"tenant globex is paused until 2026-01-02T04:04:05Z: too dear", "malformed 4 (60s ago)",
 		"workers were started with different --rpm: 50 (host-1), 60 (host-2)",
-		"60/60", "limit 12s", "12k", "1-3 of 3 tenants, by waiting",
+		"60/60", "limit 12s", "12k", "1-3 of 3 tenants, by waiting (*)",
 	} {
 		require.Contains(t, shown, want)
 	}
@@ -174,7 +174,7 @@ func TestTopSortsFiltersAndScrolls(t *testing.T) {
 	v.press('q', 24) // is typed
 	v.press(screen.Backspace, 24)
 	v.press(screen.Enter, 24)
-	require.Contains(t, texts(v.lines(80, 24)), `1-10 of 10 tenants, by waiting, with "T-1"`)
+	require.Contains(t, texts(v.lines(80, 24)), `1-10 of 10 tenants, by waiting (*), with "T-1"`)
 	v.press(screen.Escape, 24)
 	require.Contains(t, texts(v.lines(80, 24)), "of 100 tenants")
 	require.True(t, v.press('q', 24))

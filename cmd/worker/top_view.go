@@ -122,7 +122,7 @@ func (v *topView) foot(end int) screen.Line {
 
 // listed says which of the tenants are listed.
 func (v *topView) listed(from, to, of int) string {
-	text := fmt.Sprintf("%d-%d of %s, by %s", min(from+1, to), to, cli.Count(of, "tenant"), v.order)
+	text := fmt.Sprintf("%d-%d of %s, by %s (*)", min(from+1, to), to, cli.Count(of, "tenant"), v.order)
 	if v.filter != "" {
 		text += fmt.Sprintf(", with %q", v.filter)
 	}

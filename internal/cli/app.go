@@ -69,12 +69,13 @@ func (a App) Run(ctx context.Context, args []string, grammar any) (code int) {
 		a.printError(err.Error())
 		return ExitUsage
 	}
+	unknown := misspelt(parser, args)
+	if unknown {
+		parser.Model.DefaultCmd = nil // it would take the word for an argument of its own, and no command would be suggested
+	}
 	parsed, err := parser.Parse(negatives(usual(args)))
 	if err != nil {
-		a.reportUsage(err, from)
-		if misspelt(parser, args) {
-			fmt.Fprintf(a.Streams.Err, "Run \"%s --help\" for the list of commands.\n", a.Name)
-		}
+		a.reportUsage(err, from, unknown)
 		return ExitUsage
 	}
 	if len(from.exposed) > 0 {
@@ -177,8 +178,9 @@ func helpText(value *kong.Value) string {
 	return strings.TrimSuffix(value.Help, ".") + " (" + strings.Join(names, ", ") + ")."
 }
 
-// reportUsage explains why the command line was not understood.
-func (a App) reportUsage(err error, from *settings) {
+// reportUsage explains why the command line was not understood; unknown says that its
+// command is none.
+func (a App) reportUsage(err error, from *settings, unknown bool) {
 	text := err.Error()
 	if from.failed != nil { // without the name of the flag that was looked for
 		text = from.failed.Error()
@@ -187,6 +189,10 @@ func (a App) reportUsage(err error, from *settings) {
 		text += " (from " + origin + ")"
 	}
 	a.printError(text)
+	if unknown {
+		fmt.Fprintf(a.Streams.Err, "Run \"%s --help\" for the list of commands.\n", a.Name)
+		return
+	}
 	command := a.Name
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
 		if selected := parse.Context.Selected(); selected != nil {

@@ -287,7 +287,10 @@ func TestTheListOfCommandsIsFound(t *testing.T) {
 	require.Contains(t, out, "Of the other command")
 	code, _, errOut := run("ohter")
 	require.Equal(t, cli.ExitUsage, code)
-	require.Contains(t, errOut, `Run "weir --help" for the list of commands.`)
+	require.Equal(t, "weir: unexpected argument ohter, did you mean \"other\"?\nRun \"weir --help\" for the list of commands.\n", errOut)
+	code, _, errOut = run("nothing-like-it", "--what")
+	require.Equal(t, cli.ExitUsage, code)
+	require.Equal(t, "weir: unexpected argument nothing-like-it\nRun \"weir --help\" for the list of commands.\n", errOut)
 	for _, args := range [][]string{{"other", "--what"}, {"--what"}, {"other", "more"}} {
 		_, _, errOut = run(args...)
 		require.NotContains(t, errOut, "list of commands", args)

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,18 +20,24 @@ import (
 
 func main() {
 	if err := run(os.Args[1:], os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "modelserver:", err)
+		fmt.Fprintln(os.Stderr, "practice-model:", err)
 		os.Exit(1)
 	}
 }
 
 func run(args []string, stdin io.Reader, stdout io.Writer) error {
-	flags := flag.NewFlagSet("modelserver", flag.ContinueOnError)
+	flags := flag.NewFlagSet("practice-model", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // mistakes are told once, by who gets the error
 	addr := flags.String("addr", "127.0.0.1:0", "loopback address to listen on")
 	models := flags.String("models", "test-model", "comma-separated models that GET /v1/models lists")
 	command := flags.String("control", "", "JSON that POST /control would take, applied before the first request")
 	untilEOF := flags.Bool("until-eof", false, "stop when stdin closes, so that a parent that dies takes the server with it")
-	if err := flags.Parse(args); err != nil {
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(stdout)
+		flags.Usage()
+		return nil
+	case err != nil:
 		return err
 	}
 	var start modelserver.Command

@@ -40,3 +40,15 @@ func TestRefusesABadCommandBeforeListening(t *testing.T) {
 	require.ErrorContains(t, run([]string{"-control", `{"default":"nonsense"}`}, nil, io.Discard), "nonsense")
 	require.ErrorContains(t, run([]string{"-addr", "0.0.0.0:0"}, nil, io.Discard), "loopback")
 }
+
+func TestHelpIsNoFailure(t *testing.T) {
+	for _, flag := range []string{"-h", "--help"} {
+		var out strings.Builder
+		require.NoError(t, run([]string{flag}, nil, &out))
+		require.Regexp(t, `^Usage of practice-model:\n  -addr string\n`, out.String())
+		require.NotContains(t, out.String(), "requested")
+	}
+	var out strings.Builder
+	require.EqualError(t, run([]string{"-nonsense"}, nil, &out), "flag provided but not defined: -nonsense")
+	require.Empty(t, out.String())
+}
