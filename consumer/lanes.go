@@ -31,7 +31,7 @@ type lanes struct {
 	failed   func(error)
 	pulls    *pulls // set by Run
 
-	slots   chan struct{} // one element per slot in use
+	slots   slots
 	working *crew
 	inHand  atomic.Int64
 	alive   atomic.Bool  // the stream answers
@@ -182,18 +182,13 @@ func (s *lanes) recheck() {
 func (s *lanes) run(ctx, work context.Context) {
 	var turns sync.WaitGroup
 	defer turns.Wait()
-	for {
-		select {
-		case s.slots <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
+	for s.slots.wait(ctx) {
 		l, others := s.next(ctx)
 		if l == nil {
-			s.freeSlots(1)
+			s.slots.give(1)
 			return
 		}
-		n := 1 + s.takeSlots(s.fair(cap(s.slots)-len(s.slots), others))
+		n := 1 + s.slots.take(s.fair(s.slots.free(), others))
 		turns.Go(func() { s.turn(ctx, work, l, n) })
 	}
 }
@@ -253,22 +248,4 @@ func (s *lanes) pop(now time.Time) (l *lane, others int, wait time.Duration) {
 		return nil, 0, s.parked[0].due.Sub(now)
 	}
 	return nil, 0, time.Hour // nothing is known; a change will say so
-}
-
-// takeSlots takes up to n free slots without waiting.
-func (s *lanes) takeSlots(n int) (taken int) {
-	for ; taken < n; taken++ {
-		select {
-		case s.slots <- struct{}{}:
-		default:
-			return taken
-		}
-	}
-	return taken
-}
-
-func (s *lanes) freeSlots(n int) {
-	for range n {
-		<-s.slots
-	}
 }

@@ -23,8 +23,8 @@ const (
 // for, and hands each to a goroutine.
 type puller struct {
 	name    string
-	pulls   *pulls        // set by Run
-	slots   chan struct{} // one element per slot in use
+	pulls   *pulls // set by Run
+	slots   slots
 	handle  func(context.Context, delivery, time.Duration)
 	working sync.WaitGroup
 	inHand  atomic.Int64
@@ -36,7 +36,7 @@ type puller struct {
 }
 
 func newPuller(name string, slots int, handle func(context.Context, delivery, time.Duration)) *puller {
-	return &puller{name: name, slots: make(chan struct{}, slots), handle: handle}
+	return &puller{name: name, slots: newSlots(slots), handle: handle}
 }
 
 // use sets the consumer to pull from.
@@ -59,14 +59,10 @@ func (p *puller) current() (*jetstream.ConsumerInfo, time.Duration) {
 // ctx while the worker drains. pulled and failed hear how pulls went.
 func (p *puller) run(ctx, work context.Context, u func() float64, pulled func(), failed func(error)) {
 	wait := pullBackoffFirst
-	for {
-		n := p.takeSlots(ctx)
-		if ctx.Err() != nil {
-			p.freeSlots(n)
-			return
-		}
+	for p.slots.wait(ctx) {
+		n := 1 + p.slots.take(cap(p.slots))
 		got, err := p.pull(ctx, work, n)
-		p.freeSlots(n - got)
+		p.slots.give(n - got)
 		p.alive.Store(err == nil)
 		if err == nil {
 			pulled()
@@ -81,29 +77,6 @@ func (p *puller) run(ctx, work context.Context, u func() float64, pulled func(),
 			return
 		}
 		wait = min(2*wait, pullBackoffLast)
-	}
-}
-
-// takeSlots waits for one free slot and takes the others that are free too. It
-// returns 0 if ctx ends meanwhile.
-func (p *puller) takeSlots(ctx context.Context) int {
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return 0
-	}
-	for n := 1; ; n++ {
-		select {
-		case p.slots <- struct{}{}:
-		default:
-			return n
-		}
-	}
-}
-
-func (p *puller) freeSlots(n int) {
-	for range n {
-		<-p.slots
 	}
 }
 
@@ -124,7 +97,7 @@ func (p *puller) pull(ctx, work context.Context, n int) (got int, err error) {
 		got++
 		p.inHand.Add(1)
 		p.working.Go(func() {
-			defer p.freeSlots(1)
+			defer p.slots.give(1)
 			defer p.inHand.Add(-1)
 			p.handle(work, d, ackWait)
 		})

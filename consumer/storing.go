@@ -65,28 +65,18 @@ func (s *lanes) hope() {
 	s.recheck()
 }
 
-// storable is how many of n chunks of the lane may be begun as far as storing them
-// goes. If it is none, the lane has been put where it will be heard of again. Called
-// with the lock held.
+// storable is a step of allowed: how many of n chunks of the lane may be begun as far as
+// storing them goes. Called with the lock held.
 func (s *lanes) storable(l *lane, n int, now time.Time) int {
-	shut := func(until time.Time) int {
-		s.closed = until
-		s.enqueue(l)
-		return 0
-	}
-	rest := func(d time.Duration) int {
-		s.park(l, d, true)
-		return 0
-	}
 	switch {
 	case now.Before(s.storing.until):
-		return shut(s.storing.until)
+		return s.shut(l, s.storing.until)
 	case s.storing.failed > 0 && (s.inHand.Load() > 0 || s.entering > 0):
-		return shut(now.Add(storePoll))
+		return s.shut(l, now.Add(storePoll))
 	case now.Before(l.storing.until):
-		return rest(l.storing.until.Sub(now))
+		return s.hold(l, l.storing.until.Sub(now))
 	case l.storing.failed > 0 && (l.held > 0 || l.entering > 0):
-		return rest(storePoll)
+		return s.hold(l, storePoll)
 	case s.storing.failed > 0 || l.storing.failed > 0:
 		return 1
 	}

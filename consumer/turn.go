@@ -17,48 +17,49 @@ import (
 // nothing although something was said to be there.
 const missedRetry = 20 * time.Millisecond
 
-var (
-	errDisconnected = errors.New("not connected")
-
-	// errWaits: nothing was asked for, because it would be refused.
-	errWaits = errors.New("would be refused")
-)
+var errDisconnected = errors.New("not connected")
 
 // turn pulls once from the lane. The n slots are its own.
 func (s *lanes) turn(ctx, work context.Context, l *lane, n int) {
-	k, err := s.allowed(ctx, l, n)
 	defer s.leaveTurn()
-	s.freeSlots(n - k)
-	if err != nil || k == 0 {
+	k := s.allowed(ctx, l, n)
+	s.slots.give(n - k)
+	if k == 0 {
 		return
 	}
 	got, more, err := s.pull(ctx, work, l, k)
 	s.leave(l, k-got)
-	s.freeSlots(k - got)
+	s.slots.give(k - got)
 	if err != nil && ctx.Err() == nil {
 		s.failed(fmt.Errorf("pull %s: %w", s.names.Lane(l.token), err))
 	}
+	s.afterPull(l, got, more, err)
+}
+
+// afterPull puts the lane where its next turn will find it.
+func (s *lanes) afterPull(l *lane, got int, more bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := time.Now()
 	switch {
 	case err != nil:
 		l.misses++
 		s.park(l, backoffFor(l.misses, s.rand()), true)
 	case more || l.again:
 		l.misses = 0
-		s.another(l, time.Now())
+		s.another(l, now)
 	case got == 0 && l.misses == 0:
 		// The signal of an arrival can be here before the server lets it be
 		// pulled. If every worker was too early, nobody would look for a second.
 		l.misses++
 		s.park(l, time.Duration((0.5+s.rand())*float64(missedRetry)), false)
 	case got == 0:
-		l.quiet = time.Now().Add(quietFor(l.misses-1, l.ackWait))
+		l.quiet = now.Add(quietFor(l.misses-1, l.ackWait))
 		l.misses++
-		s.rest(l, time.Now())
+		s.rest(l, now)
 	default:
 		l.misses = 0
-		s.rest(l, time.Now())
+		s.rest(l, now)
 	}
 }
 
@@ -71,89 +72,6 @@ func backoffFor(misses int, u float64) time.Duration {
 // next who asks gets them.
 func quietFor(misses int, ackWait time.Duration) time.Duration {
 	return min(500*time.Millisecond<<min(misses, 8), max(ackWait/4, time.Second), 5*time.Second)
-}
-
-// allowed asks the gate how many of n chunks may be pulled, and counts them as
-// entering. If it is none, the lane has been put where it will be heard of
-// again.
-func (s *lanes) allowed(ctx context.Context, l *lane, n int) (int, error) {
-	now := time.Now()
-	s.mu.Lock()
-	if n = s.storable(l, n, now); n == 0 {
-		s.mu.Unlock()
-		return 0, errWaits
-	}
-	if l.nobodys {
-		s.mu.Unlock()
-		return n, nil
-	}
-	if wait := l.blocked.Sub(now); wait > 0 {
-		s.park(l, wait+s.spread(l), true)
-		s.mu.Unlock()
-		return 0, errWaits
-	}
-	s.mu.Unlock()
-	server, err := s.server.ask(now, func() (Allowance, error) { return s.gate.Server(ctx) })
-	var tenant Allowance
-	if err == nil && server.Calls > 0 {
-		tenant, err = l.trusted.ask(now, func() (Allowance, error) { return s.gate.Tenant(ctx, l.tenant) })
-	}
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		// The shared state does not answer, and would not for any tenant.
-		s.closed = time.Now().Add(gateRetry)
-		s.enqueue(l)
-		s.log.Debug("cannot ask what is allowed", "error", err.Error())
-		return 0, err
-	}
-	if server.Calls != Unlimited {
-		if n = min(n, server.Calls-s.entering); n <= 0 {
-			wait := server.Wait
-			if server.Calls > 0 {
-				wait = gatePoll
-			}
-			wait = min(max(wait, gatePoll), closedMost)
-			s.closed = time.Now().Add(wait + time.Duration(s.rand()*float64(wait)/10))
-			s.enqueue(l)
-			return 0, errWaits
-		}
-	}
-	l.refused = tenant.Calls <= 0
-	switch {
-	case l.refused:
-		s.park(l, max(tenant.Wait, gatePoll)+s.spread(l), true)
-		return 0, errWaits
-	case tenant.Calls != Unlimited:
-		if n = min(n, l.greed.Share(tenant.Calls, int(s.fleet.Load()), s.rand()), tenant.Calls-l.entering); n <= 0 {
-			s.park(l, gatePoll+s.spread(l), true)
-			return 0, errWaits
-		}
-	}
-	if n = s.storable(l, n, time.Now()); n == 0 { // somebody else was first
-		return 0, errWaits
-	}
-	l.entering += n
-	s.entering += n
-	return n, nil
-}
-
-// spread is how much longer than necessary the lane waits, so that not all
-// workers come at the same instant.
-func (s *lanes) spread(l *lane) time.Duration {
-	return l.greed.Spread(int(s.fleet.Load()), s.rand())
-}
-
-// leave is the opposite of being counted as entering.
-func (s *lanes) leave(l *lane, n int) {
-	if l.nobodys || n == 0 {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l.entering -= n
-	s.entering -= n
 }
 
 // pull takes up to n messages that are there and starts each. more says that
@@ -247,7 +165,7 @@ func (s *lanes) start(work context.Context, l *lane, d delivery) {
 	s.mu.Unlock()
 	ackWait := l.ackWait
 	s.working.start(func() {
-		defer s.freeSlots(1)
+		defer s.slots.give(1)
 		defer s.inHand.Add(-1)
 		defer entered()
 		defer func() {

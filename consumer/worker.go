@@ -97,7 +97,7 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 		handle: func(ctx context.Context, d delivery, ackWait time.Duration) {
 			w.deliver(ctx, d, ackWait, w.handleChunk)
 		},
-		slots: make(chan struct{}, cfg.Concurrency), working: newCrew(), all: map[string]*lane{}, changed: make(chan struct{}, 1),
+		slots: newSlots(cfg.Concurrency), working: newCrew(), all: map[string]*lane{}, changed: make(chan struct{}, 1),
 	}
 	w.chunks.pace.Store(int64(time.Second)) // until it is known
 	w.chunks.fleet.Store(fewWorkers)
