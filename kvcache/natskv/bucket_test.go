@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -265,30 +264,6 @@ func TestHistoryDoesNotComeBack(t *testing.T) {
 	kept, err := kv.History(ctx, "kept")
 	require.NoError(t, err)
 	require.Len(t, kept, 2)
-}
-
-// A JetStream domain has its own prefix for everything.
-func TestDomain(t *testing.T) {
-	s := startServer(t, func(o *server.Options) { o.JetStreamDomain = "hub" })
-	js, err := jetstream.NewWithDomain(connect(t, s.ClientURL()).Conn(), "hub")
-	require.NoError(t, err)
-	c := open(t, js)
-	ctx := t.Context()
-	require.NoError(t, c.Set(ctx, "k", "v", time.Minute))
-	value, ok, err := c.Get(ctx, "k")
-	require.NoError(t, err)
-	require.True(t, ok)
-	require.Equal(t, "v", value)
-	at := time.Now()
-	require.NoError(t, c.RecordHit(ctx, "k", at, time.Minute))
-	n, err := c.CountHits(ctx, "k", at)
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
-	e := []kvcache.Entry{{Key: "k"}, {Key: "l"}}
-	require.NoError(t, c.Load(ctx, e))
-	swapped, err := c.Swap(ctx, []kvcache.Change{{Key: "k", Version: e[0].Version, Value: "1"}, {Key: "l", Version: e[1].Version, Value: "2"}})
-	require.NoError(t, err)
-	require.True(t, swapped)
 }
 
 // R7: nothing runs on after Close.

@@ -96,6 +96,10 @@ var bucketName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 // TTLs, delete markers, atomic batches; they need nats-server 2.12) and is
 // otherwise left as it is; a [MismatchError] names what cannot be lived with.
 //
+// js may be of a JetStream domain, or have an API prefix of its own: keys are
+// published below it, as the client does for any bucket, and hits and windows on the
+// subjects that their streams have.
+//
 // The connection under js stays the caller's: Close leaves it open.
 func Open(ctx context.Context, js jetstream.JetStream, bucket string, opts ...Option) (*Cache, error) {
 	if js == nil {
@@ -116,7 +120,10 @@ func Open(ctx context.Context, js jetstream.JetStream, bucket string, opts ...Op
 		seen:   newSightings(),
 		ended:  make(chan struct{}),
 	}
-	c.put = c.target(c.stored)
+	c.put = c.stored
+	if c.api != jetstream.DefaultAPIPrefix {
+		c.put = c.api + c.stored // as clients do, and for keys alone
+	}
 	c.hits = newHitLog(c.client)
 	c.book = newLogbook(newNatsLog(c.client), o.clock, o.timeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, openPatience*o.timeout, errNoAnswer)

@@ -46,14 +46,6 @@ func apiPrefix(o jetstream.JetStreamOptions) string {
 	return jetstream.DefaultAPIPrefix
 }
 
-// target is where to publish what is stored under a subject.
-func (c *client) target(stored string) string {
-	if c.api != jetstream.DefaultAPIPrefix {
-		return c.api + stored
-	}
-	return stored
-}
-
 // Answers of the server that mean that nothing was written.
 const (
 	codeWrongSequence   jetstream.ErrorCode = 10071 // the key has changed

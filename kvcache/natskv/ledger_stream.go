@@ -45,20 +45,17 @@ type serverLog interface {
 type natsLog struct {
 	c       *client
 	stream  string
-	put     string // prefix of the subject to publish to
-	subject string // prefix of the subject as it is stored
+	subject string // prefix of the subject of an entry
 	feed    string // prefix of the subject that an entry is sent on with
 }
 
 func newNatsLog(c *client) *natsLog {
-	l := &natsLog{
+	return &natsLog{
 		c:       c,
 		stream:  "LEDGER_" + c.bucket,
 		subject: "$LEDGER." + c.bucket + ".",
 		feed:    "$LEDGERFEED." + c.bucket + ".",
 	}
-	l.put = c.target(l.subject)
-	return l
 }
 
 func (l *natsLog) ensure(ctx context.Context) (born time.Time, created bool, err error) {
@@ -91,7 +88,7 @@ func (l *natsLog) ensure(ctx context.Context) (born time.Time, created bool, err
 }
 
 func (l *natsLog) append(ctx context.Context, name string, body []byte, ttl time.Duration) (uint64, error) {
-	m := &nats.Msg{Subject: l.put + name, Header: make(nats.Header, 1), Data: body}
+	m := &nats.Msg{Subject: l.subject + name, Header: make(nats.Header, 1), Data: body}
 	m.Header[headerTTL] = []string{strconv.FormatInt(int64((ttl+time.Second-1)/time.Second), 10)}
 	return l.c.publish(ctx, m)
 }
