@@ -65,7 +65,8 @@ func TestCommandsOfTheDocumentation(t *testing.T) {
 var ports = []string{"4222", "4223", "4224", "6222", "6223", "6224", "8000", "9464", "9465"}
 
 // run executes the commands with their own process group, so that servers which a
-// document starts in the background end with it.
+// document starts in the background end with it. The output has each command before
+// what it wrote: the last one is the one that failed.
 func run(t *testing.T, dir, commands, path string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 9*time.Minute)
@@ -80,7 +81,7 @@ func run(t *testing.T, dir, commands, path string) {
 	natsURL := "nats://127.0.0.1" + exchange[1]
 	commands = strings.NewReplacer(exchange...).Replace(commands)
 	var output bytes.Buffer
-	shell := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
+	shell := exec.CommandContext(ctx, "bash", "-euxo", "pipefail", "-c", commands)
 	shell.Dir = dir
 	shell.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "NATS_URL="+natsURL, "PATH="+path+":"+os.Getenv("PATH"))
 	shell.Stdout, shell.Stderr = &output, &output
