@@ -63,7 +63,9 @@ const pause = 25 * time.Millisecond
 func (c *client) ask(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	for {
 		// Nothing is sent without a connection, or it would wait in a buffer
-		// and be written long after the caller was told that it failed.
+		// and be written long after the caller was told that it failed. Only what is sent
+		// in the instant in which a connection breaks may still be, as may what a server
+		// has not answered.
 		if c.nc.IsConnected() {
 			answer, err := c.nc.RequestMsgWithContext(ctx, m)
 			if !errors.Is(err, nats.ErrNoResponders) {

@@ -70,7 +70,8 @@ func TestOutageOfTheServer(t *testing.T) {
 		return startServer(t, func(o *server.Options) { o.Port, o.StoreDir = port, dir })
 	}
 	s := start()
-	c := open(t, connect(t, s.ClientURL()), natskv.WithTimeout(patience))
+	js := connect(t, s.ClientURL())
+	c := open(t, js, natskv.WithTimeout(patience))
 	ctx := t.Context()
 	require.NoError(t, c.Set(ctx, "k", "before", 0))
 	at := time.Now()
@@ -80,6 +81,7 @@ func TestOutageOfTheServer(t *testing.T) {
 
 	s.Shutdown()
 	s.WaitForShutdown()
+	require.Eventually(t, func() bool { return !js.Conn().IsConnected() }, 10*time.Second, time.Millisecond)
 	requireUnavailable(t, c)
 
 	start()
