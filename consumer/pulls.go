@@ -27,23 +27,59 @@ var errSilent = errors.New("no answer from the server")
 type pulls struct {
 	nc   *nats.Conn
 	api  string
+	most int             // messages in a pull
 	late func(*nats.Msg) // is told of what was put back
 
 	catching sync.WaitGroup
 	ended    chan struct{}
+
+	mu   sync.Mutex
+	free []mailbox // as many as there were pulls at once
 }
 
-func newPulls(js jetstream.JetStream, late func(*nats.Msg)) *pulls {
-	return &pulls{nc: js.Conn(), api: wire.APIPrefix(js), late: late, ended: make(chan struct{})}
+// mailbox is where the answers to one pull at a time arrive. One that has had all of them
+// serves the next pull, whatever consumer that asks: to subscribe anew for each pull costs
+// more than the pull.
+type mailbox struct {
+	sub     *nats.Subscription
+	answers chan *nats.Msg
+}
+
+func newPulls(js jetstream.JetStream, most int, late func(*nats.Msg)) *pulls {
+	return &pulls{nc: js.Conn(), api: wire.APIPrefix(js), most: most, late: late, ended: make(chan struct{})}
 }
 
 // end gives up what is late. No pull may be begun after it.
 func (p *pulls) end() {
 	close(p.ended)
 	p.catching.Wait()
+	for _, box := range p.free {
+		_ = box.sub.Unsubscribe() // fails only on a closed connection
+	}
 }
 
-// pull asks a consumer for up to n messages and passes on each as it comes. The server may
+// mailbox returns one that nothing is on the way to.
+func (p *pulls) mailbox() (mailbox, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := len(p.free) - 1; last >= 0 {
+		box := p.free[last]
+		p.free = p.free[:last]
+		return box, nil
+	}
+	answers := make(chan *nats.Msg, p.most+1) // and the last word
+	sub, err := p.nc.ChanSubscribe(p.nc.NewInbox(), answers)
+	return mailbox{sub, answers}, err
+}
+
+func (p *pulls) giveBack(box mailbox) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, box)
+}
+
+// pull asks a consumer for up to n messages, of which there may be as many as newPulls was
+// told, and passes on each as it comes. The server may
 // wait so long for them, not at all with 0. It returns when the server has no more to
 // say, with [errSilent] if it has said nothing. ackWait is the consumer's.
 func (p *pulls) pull(of *jetstream.ConsumerInfo, n int, wait, ackWait time.Duration, each func(*nats.Msg)) error {
@@ -55,22 +91,25 @@ func (p *pulls) pull(of *jetstream.ConsumerInfo, n int, wait, ackWait time.Durat
 	if err != nil {
 		return err
 	}
-	answers := make(chan *nats.Msg, n+1) // and the last word
-	sub, err := p.nc.ChanSubscribe(p.nc.NewInbox(), answers)
+	box, err := p.mailbox()
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	err = p.nc.PublishRequest(p.api+"CONSUMER.MSG.NEXT."+of.Stream+"."+of.Name, sub.Subject, request)
+	err = p.nc.PublishRequest(p.api+"CONSUMER.MSG.NEXT."+of.Stream+"."+of.Name, box.sub.Subject, request)
 	got := 0
 	if err == nil {
-		got, err = take(answers, n, wait+pullPatience, each)
+		got, err = take(box.answers, n, wait+pullPatience, each)
 	}
-	if !errors.Is(err, errSilent) {
-		_ = sub.Unsubscribe() // fails only on a closed connection
+	switch {
+	case err == nil: // either n messages, or fewer and the last word
+		p.giveBack(box)
+		return nil
+	case !errors.Is(err, errSilent):
+		_ = box.sub.Unsubscribe() // fails only on a closed connection
 		return err
 	}
-	p.catching.Go(func() { p.catch(sub, answers, time.Until(began.Add(wait+ackWait/2))) })
+	p.catching.Go(func() { p.catch(box, time.Until(began.Add(wait+ackWait/2))) })
 	if got > 0 {
 		return nil
 	}
@@ -99,13 +138,13 @@ func take(answers <-chan *nats.Msg, n int, patience time.Duration, each func(*na
 }
 
 // catch puts back what comes late, for as long as nobody else can have it in hand.
-func (p *pulls) catch(sub *nats.Subscription, answers <-chan *nats.Msg, mine time.Duration) {
-	defer func() { _ = sub.Unsubscribe() }()
+func (p *pulls) catch(box mailbox, mine time.Duration) {
+	defer func() { _ = box.sub.Unsubscribe() }()
 	over := time.NewTimer(mine)
 	defer over.Stop()
 	for {
 		select {
-		case m := <-answers:
+		case m := <-box.answers:
 			if isStatus(m) {
 				return
 			}

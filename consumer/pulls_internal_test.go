@@ -45,7 +45,7 @@ func TestWhatComesAfterItsPullWasGivenUpGoesBackAtOnce(t *testing.T) {
 	}
 
 	late := make(chan string, 2)
-	p := newPulls(js, func(m *nats.Msg) { late <- string(m.Data) })
+	p := newPulls(js, 2, func(m *nats.Msg) { late <- string(m.Data) })
 	info := c.CachedInfo()
 	line.hold()
 	require.ErrorIs(t, p.pull(info, 2, 0, info.Config.AckWait, func(*nats.Msg) { t.Error("nothing can have come") }), errSilent)
@@ -72,7 +72,7 @@ func TestWhatComesTooLateIsNotPutBack(t *testing.T) {
 	answers := make(chan *nats.Msg, 1)
 	sub, err := nc.ChanSubscribe(nc.NewInbox(), answers)
 	require.NoError(t, err)
-	p.catch(sub, answers, -time.Second)
+	p.catch(mailbox{sub, answers}, -time.Second)
 	require.False(t, sub.IsValid())
 }
 

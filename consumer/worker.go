@@ -152,7 +152,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	defer deaf()
-	pulls := newPulls(w.js, w.cameLate)
+	pulls := newPulls(w.js, max(w.cfg.Concurrency, documentSlots), w.cameLate)
 	defer pulls.end()
 	w.chunks.pulls, w.documents.pulls = pulls, pulls
 	var loops sync.WaitGroup

@@ -110,7 +110,7 @@ func readClassification(done Completion) (Classification, error) {
 		switch key {
 		case "domain":
 			domains++
-			id, text = p.json.str()
+			id, text = p.json.Str()
 		case "confidence":
 			if v := p.confidence(); v != nil {
 				got.Confidence = *v

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/weirkeeper/weirkeeper/internal/strictjson"
 )
 
 // Bounds of what a model may write, in runes. What is longer is cut and counted
@@ -57,10 +59,10 @@ func Parse(content string) (Draft, error) {
 		switch {
 		case *fault != "missing":
 			*fault = "there twice"
-		case p.json.elements(row):
+		case p.json.Elements(row):
 			*fault = ""
 		default:
-			*fault = p.json.kind()
+			*fault = p.json.Kind()
 		}
 	}
 	err := p.read(content, func(key string) {
@@ -84,24 +86,24 @@ func Parse(content string) (Draft, error) {
 
 // parser collects the rows of one answer.
 type parser struct {
-	json  jsonReader
+	json  strictjson.Reader
 	draft Draft
 }
 
 // read reads an answer, which must be one JSON object, and calls f with every key of it,
-// see [jsonReader.members].
+// see [strictjson.Reader.Members].
 func (p *parser) read(content string, f func(key string)) error {
 	answer, err := p.unwrap(content)
 	if err != nil {
 		return err
 	}
-	p.json = jsonReader{text: answer}
-	kind := p.json.kind()
-	if !p.json.members(f) {
-		p.json.value()
+	p.json = strictjson.Read(answer)
+	kind := p.json.Kind()
+	if !p.json.Members(f) {
+		p.json.Value()
 	}
 	switch {
-	case !p.json.ended():
+	case !p.json.Ended():
 		return notJSON([]byte(answer))
 	case kind != "an object":
 		return malformed("the answer is "+kind+", not an object", nil)

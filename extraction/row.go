@@ -19,7 +19,7 @@ type field struct {
 func (p *parser) row(confidence **float64, fields ...field) bool {
 	usable, scored := true, false
 	var seen uint
-	object := p.json.members(func(key string) {
+	object := p.json.Members(func(key string) {
 		if key == "confidence" {
 			usable = usable && !scored
 			scored = true
@@ -34,8 +34,8 @@ func (p *parser) row(confidence **float64, fields ...field) bool {
 				usable = false
 			}
 			seen |= 1 << i
-			s, ok := p.json.str()
-			if !ok && p.json.kind() != "null" {
+			s, ok := p.json.Str()
+			if !ok && p.json.Kind() != "null" {
 				usable = false
 			}
 			*f.to = s
@@ -47,7 +47,7 @@ func (p *parser) row(confidence **float64, fields ...field) bool {
 // confidence reads a number from 0 to 1. Anything else is no confidence, and
 // counted unless it is null: 95 may mean 0.95 or nothing at all.
 func (p *parser) confidence() *float64 {
-	raw := p.json.value()
+	raw := p.json.Value()
 	if raw == "null" {
 		return nil
 	}

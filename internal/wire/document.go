@@ -112,7 +112,7 @@ func firstDocumentID(body []byte) string {
 			continue
 		}
 		var id string
-		if !utf8.Valid(value) || loneSurrogate(value) || json.Unmarshal(value, &id) != nil || checkID("document_id", id) != nil {
+		if !utf8.Valid(value) || loneSurrogate(string(value)) || json.Unmarshal(value, &id) != nil || checkID("document_id", id) != nil {
 			return ""
 		}
 		return id

@@ -7,95 +7,104 @@ import (
 	"unicode/utf8"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
+	"github.com/weirkeeper/weirkeeper/internal/strictjson"
 )
 
 // object is a JSON object whose members are looked at one by one: by their
 // exact names and exact types, which encoding/json on a struct does not do.
 // Members that nobody asks for are ignored.
 type object struct {
-	members map[string]json.RawMessage
-	err     error // first problem met by the getters
+	members map[string]string // as they stand in the JSON
+	err     error             // first problem met by the getters
 }
 
 func decodeObject(body []byte) (*object, error) {
 	if !utf8.Valid(body) {
 		return nil, invalid("body is not UTF-8")
 	}
-	if !json.Valid(body) {
+	o := &object{members: map[string]string{}}
+	var twice error
+	r := strictjson.Read(string(body))
+	isObject := r.Members(func(name string) {
+		if _, again := o.members[name]; again && twice == nil {
+			twice = invalid("member %q appears twice", clip(name, 64))
+		}
+		o.members[name] = r.Value()
+	})
+	if !isObject {
+		r.Value()
+	}
+	switch {
+	case !r.Ended():
 		return nil, invalid("body is not JSON")
-	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+	case !isObject:
 		return nil, invalid("body is JSON but not an object")
-	}
-	o := &object{members: map[string]json.RawMessage{}}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, invalid("body is not JSON")
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, invalid("body is not JSON")
-		}
-		name, _ := key.(string)
-		if _, twice := o.members[name]; twice {
-			return nil, invalid("member %q appears twice", clip(name, 64))
-		}
-		o.members[name] = value
+	case twice != nil:
+		return nil, twice
 	}
 	return o, nil
 }
 
-// get decodes a member into target; absent and null leave it alone.
-func (o *object) get(name string, target any, want string) bool {
-	raw, ok := o.members[name]
-	if !ok || o.err != nil || string(raw) == "null" {
-		return false
+// given returns a member to be read; there is nothing to read in one that is absent or null.
+func (o *object) given(name string) (raw string, ok bool) {
+	raw, ok = o.members[name]
+	if !ok || o.err != nil || raw == "null" {
+		return "", false
 	}
 	if loneSurrogate(raw) {
 		o.err = invalid("%s holds half of a surrogate pair, which is no character", name)
-		return false
 	}
-	if err := json.Unmarshal(raw, target); err != nil {
-		o.err = invalid("%s is not %s", name, want)
-		return false
-	}
-	return true
+	return raw, o.err == nil
 }
 
 func (o *object) str(name string) string {
-	var s string
-	o.get(name, &s, "a string")
+	raw, ok := o.given(name)
+	if !ok {
+		return ""
+	}
+	r := strictjson.Read(raw)
+	s, ok := r.Str()
+	if !ok {
+		o.err = invalid("%s is not a string", name)
+	}
 	return s
 }
 
 func (o *object) num(name string) (n int, given bool) {
-	given = o.get(name, &n, "a whole number")
+	raw, given := o.given(name)
+	if given && json.Unmarshal([]byte(raw), &n) != nil {
+		o.err = invalid("%s is not a whole number", name)
+	}
 	return n, given
 }
 
 func (o *object) stringMap(name string) map[string]string {
-	// Pointers tell null from "": a member that is null is not a string.
-	var m map[string]*string
-	if !o.get(name, &m, "an object of strings") || m == nil {
+	raw, ok := o.given(name)
+	if !ok {
 		return nil
 	}
+	// Pointers tell null from "": a member that is null is not a string.
+	var m map[string]*string
+	wrong := json.Unmarshal([]byte(raw), &m) != nil
 	out := make(map[string]string, len(m))
 	for k, v := range m {
 		if v == nil {
-			o.err = invalid("%s is not an object of strings", name)
-			return nil
+			wrong = true
+			break
 		}
 		out[k] = *v
+	}
+	if wrong {
+		o.err = invalid("%s is not an object of strings", name)
+		return nil
 	}
 	return out
 }
 
 // loneSurrogate reports an escape such as \ud800 without its other half, which
 // encoding/json would replace by U+FFFD without a word.
-func loneSurrogate(raw []byte) bool {
-	for i := 0; i+1 < len(raw); i++ {
+func loneSurrogate(raw string) bool {
+	for i := max(strings.IndexByte(raw, '\\'), 0); i+1 < len(raw); i++ {
 		if raw[i] != '\\' {
 			continue
 		}
@@ -125,12 +134,12 @@ func loneSurrogate(raw []byte) bool {
 	return false
 }
 
-func hex4(raw []byte, at int) (rune, bool) {
+func hex4(raw string, at int) (rune, bool) {
 	if at+4 > len(raw) {
 		return 0, false
 	}
 	var r rune
-	for _, c := range raw[at : at+4] {
+	for _, c := range []byte(raw[at : at+4]) {
 		switch {
 		case c >= '0' && c <= '9':
 			r = r<<4 | rune(c-'0')

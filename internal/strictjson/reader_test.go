@@ -1,4 +1,4 @@
-package extraction
+package strictjson
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 )
 
 // What is JSON to encoding/json is to the reader, and nothing else is.
-func FuzzJSONReader(f *testing.F) {
+func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `[]`, ` { "a" : [ 1 , -0.5e+7 , true , false , null , "\u00e9\n\ud83d\ude00\ud800" ] , "b" : { } } `, "\"\x80\"", `0`, `-0`, `1E5`, `1.50`,
 		``, ` `, `{`, `[`, `"`, `"\`, `"\u12`, `"\u12g4"`, `"\x"`, "\"\n\"", `01`, `-`, `1.`, `.5`, `1e`, `1e+`, `+1`, `NaN`, `nul`, `truex`,
@@ -19,17 +19,16 @@ func FuzzJSONReader(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r := jsonReader{text: text}
-		r.blanks()
-		value := r.value()
-		valid := r.ended()
+		r := Read(text)
+		value := r.Value()
+		valid := r.Ended()
 		require.Equal(t, json.Valid([]byte(text)), valid, "%q", text)
 		if !valid {
 			return
 		}
 		require.Equal(t, strings.Trim(text, " \n\t\r"), value)
-		r = jsonReader{text: value}
-		said, is := r.str()
+		r = Read(value)
+		said, is := r.Str()
 		var want any
 		require.NoError(t, json.Unmarshal([]byte(value), &want))
 		if utf8.ValidString(text) && (is || value[0] == '"') {
@@ -41,11 +40,11 @@ func FuzzJSONReader(f *testing.F) {
 func TestJSONIsReadAsDeepAsEncodingJSONReadsIt(t *testing.T) {
 	for _, depth := range []int{deepest, deepest + 1} {
 		text := strings.Repeat(`[`, depth) + strings.Repeat(`]`, depth)
-		r := jsonReader{text: text}
-		r.value()
-		require.Equal(t, json.Valid([]byte(text)), r.ended(), depth)
+		r := Read(text)
+		r.Value()
+		require.Equal(t, json.Valid([]byte(text)), r.Ended(), depth)
 	}
-	r := jsonReader{text: strings.Repeat(`{"a":`, 1_000_000)}
-	r.value()
-	require.False(t, r.ended())
+	r := Read(strings.Repeat(`{"a":`, 1_000_000))
+	r.Value()
+	require.False(t, r.Ended())
 }

@@ -1,4 +1,8 @@
-package extraction
+// Package strictjson reads JSON that others wrote, such as a model's answer or a message,
+// without hiding what encoding/json hides when it decodes into structs: it takes null for a
+// string, matches keys in any case, lets the last of two equal keys win, and gives up the
+// whole list for one bad row.
+package strictjson
 
 import (
 	"encoding/json"
@@ -8,27 +12,31 @@ import (
 // deepest is how deep JSON may be nested, as in encoding/json.
 const deepest = 10_000
 
-// jsonReader goes through a JSON text once, and takes nothing that encoding/json would
-// refuse. A model's answer is read with it instead of being decoded into structs, because
-// encoding/json hides what must be seen here: it takes null for a string, matches keys in
-// any case, lets the last of two equal keys win, and gives up the whole list for one bad
-// row. A test holds it against encoding/json.
+// Reader goes through a JSON text once, and takes nothing that encoding/json would
+// refuse. A test holds it against encoding/json. It is not safe for concurrent use.
 //
 // Methods that read something do so if it begins at the reader's place, and otherwise stay
 // there. Where the text turns out to be no JSON the reader stops for good: it is at the
-// text's end, and broken.
-type jsonReader struct {
+// text's end, and [Reader.Ended] is false.
+type Reader struct {
 	text   string
 	at     int
 	depth  int
 	broken bool
 }
 
-// members reads an object, and calls f with every key. f may read the value; what it does
+// Read begins to read a text, behind the blanks that it begins with.
+func Read(text string) Reader {
+	r := Reader{text: text}
+	r.blanks()
+	return r
+}
+
+// Members reads an object, and calls f with every key. f may read the value; what it does
 // not read is passed over. It reports whether there is an object.
-func (r *jsonReader) members(f func(key string)) bool {
+func (r *Reader) Members(f func(key string)) bool {
 	return r.items('{', '}', func() {
-		key, ok := r.str()
+		key, ok := r.Str()
 		if r.blanks(); !ok || !r.take(':') {
 			r.stop()
 			return
@@ -36,23 +44,23 @@ func (r *jsonReader) members(f func(key string)) bool {
 		r.blanks()
 		start := r.at
 		if f(key); r.at == start {
-			r.value()
+			r.Value()
 		}
 	})
 }
 
-// elements reads an array, and calls f before every element, as members does.
-func (r *jsonReader) elements(f func()) bool {
+// Elements reads an array, and calls f before every element, as Members does.
+func (r *Reader) Elements(f func()) bool {
 	return r.items('[', ']', func() {
 		start := r.at
 		if f(); r.at == start {
-			r.value()
+			r.Value()
 		}
 	})
 }
 
 // items reads what stands between brackets, with a comma between two items.
-func (r *jsonReader) items(opening, closing byte, item func()) bool {
+func (r *Reader) items(opening, closing byte, item func()) bool {
 	if !r.take(opening) {
 		return false
 	}
@@ -75,11 +83,11 @@ func (r *jsonReader) items(opening, closing byte, item func()) bool {
 	return true
 }
 
-// value reads anything, and returns its text.
-func (r *jsonReader) value() string {
+// Value reads anything, and returns its text.
+func (r *Reader) Value() string {
 	start := r.at
 	switch {
-	case r.members(func(string) {}), r.elements(func() {}), r.quoted():
+	case r.Members(func(string) {}), r.Elements(func() {}), r.quoted():
 	case r.word("true"), r.word("false"), r.word("null"), r.number():
 	default:
 		r.stop()
@@ -87,8 +95,8 @@ func (r *jsonReader) value() string {
 	return r.text[start:r.at]
 }
 
-// str reads a string.
-func (r *jsonReader) str() (string, bool) {
+// Str reads a string.
+func (r *Reader) Str() (string, bool) {
 	start := r.at
 	if !r.quoted() {
 		return "", false
@@ -103,7 +111,7 @@ func (r *jsonReader) str() (string, bool) {
 }
 
 // quoted passes over a string.
-func (r *jsonReader) quoted() bool {
+func (r *Reader) quoted() bool {
 	if !r.take('"') {
 		return false
 	}
@@ -122,7 +130,7 @@ func (r *jsonReader) quoted() bool {
 }
 
 // escape passes over what follows a backslash.
-func (r *jsonReader) escape() bool {
+func (r *Reader) escape() bool {
 	if r.at == len(r.text) {
 		return false
 	}
@@ -138,7 +146,7 @@ func (r *jsonReader) escape() bool {
 }
 
 // number passes over a number.
-func (r *jsonReader) number() bool {
+func (r *Reader) number() bool {
 	start := r.at
 	r.take('-')
 	ok := r.take('0') || r.digits()
@@ -157,7 +165,7 @@ func (r *jsonReader) number() bool {
 	return ok
 }
 
-func (r *jsonReader) digits() bool {
+func (r *Reader) digits() bool {
 	start := r.at
 	for r.at < len(r.text) && '0' <= r.text[r.at] && r.text[r.at] <= '9' {
 		r.at++
@@ -165,7 +173,7 @@ func (r *jsonReader) digits() bool {
 	return r.at > start
 }
 
-func (r *jsonReader) word(w string) bool {
+func (r *Reader) word(w string) bool {
 	if !strings.HasPrefix(r.text[r.at:], w) {
 		return false
 	}
@@ -173,7 +181,7 @@ func (r *jsonReader) word(w string) bool {
 	return true
 }
 
-func (r *jsonReader) take(b byte) bool {
+func (r *Reader) take(b byte) bool {
 	if r.at == len(r.text) || r.text[r.at] != b {
 		return false
 	}
@@ -181,22 +189,22 @@ func (r *jsonReader) take(b byte) bool {
 	return true
 }
 
-func (r *jsonReader) blanks() {
+func (r *Reader) blanks() {
 	for r.at < len(r.text) && (r.text[r.at] == ' ' || r.text[r.at] == '\n' || r.text[r.at] == '\t' || r.text[r.at] == '\r') {
 		r.at++
 	}
 }
 
-func (r *jsonReader) stop() { r.at, r.broken = len(r.text), true }
+func (r *Reader) stop() { r.at, r.broken = len(r.text), true }
 
-// ended reports whether all of the text was one value.
-func (r *jsonReader) ended() bool {
+// Ended reports whether all of the text was one value.
+func (r *Reader) Ended() bool {
 	r.blanks()
 	return r.at == len(r.text) && !r.broken
 }
 
-// kind names what begins at the reader's place.
-func (r *jsonReader) kind() string {
+// Kind names what begins at the reader's place.
+func (r *Reader) Kind() string {
 	if r.at == len(r.text) {
 		return "nothing"
 	}
