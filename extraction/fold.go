@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,29 +18,44 @@ import (
 // space.
 type folder struct {
 	text   []byte
-	from   []int32 // for each byte of text where in the original it comes from; nil unless mapped
 	mapped bool
+	origin origin // of text, if mapped
+	next   int    // where a byte comes from that goes on with the last piece of origin
 
 	space      int // where white space began that is not written yet, or -1
 	work, spot []byte
 }
 
-// foldMapped returns the folded form of s and where in s each byte comes from.
-func foldMapped(s string) (text string, from []int32) {
-	f := folder{text: make([]byte, 0, len(s)), from: make([]int32, 0, len(s)), mapped: true}
+// foldMapped returns the folded form of s and where in s it comes from.
+func foldMapped(s string) (string, origin) {
+	f := folder{text: make([]byte, 0, len(s)), mapped: true}
 	f.fold(s)
-	return string(f.text), f.from
+	return string(f.text), f.origin
 }
 
 // fold returns the folded form of s.
 func fold(s string) string {
+	if tidy(s) {
+		return strings.ToLower(s)
+	}
 	f := folder{text: make([]byte, 0, len(s))}
 	f.fold(s)
 	return string(f.text)
 }
 
+// tidy reports whether a text is visible ASCII, with single spaces between, so that only its
+// case can change.
+func tidy(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == ' ' && (i == 0 || i == len(s)-1 || s[i-1] == ' ') {
+			return false
+		}
+	}
+	return true
+}
+
 func (f *folder) fold(s string) {
-	f.space = -1
+	f.space, f.next = -1, -1
 	for i := 0; i < len(s); {
 		if n := f.ascii(s, i); n > 0 {
 			i += n
@@ -64,30 +80,24 @@ func (f *folder) ascii(s string, at int) int {
 	if s[at] <= ' ' || s[at] >= 0x7f || at+1 < len(s) && s[at+1] >= utf8.RuneSelf {
 		return 0
 	}
-	f.write(lowerASCII(s[at]), at) // behind the white space before it
-	text, from, end := f.text, f.from, at+1
-	for ; end < len(s); end++ {
-		c := s[end]
-		if c < ' ' || c >= 0x7f || c == ' ' && s[end-1] == ' ' {
-			break
-		}
-		text = append(text, lowerASCII(c))
-		if f.mapped {
-			from = append(from, int32(end))
-		}
+	end := at + 1
+	for end < len(s) && ' ' <= s[end] && s[end] < 0x7f && (s[end] != ' ' || s[end-1] != ' ') {
+		end++
 	}
-	last := end
 	if end < len(s) && s[end] >= utf8.RuneSelf {
-		last--
+		end--
 	}
-	if s[last-1] == ' ' {
-		last--
+	if s[end-1] == ' ' {
+		end--
 	}
-	f.text = text[:len(text)-(end-last)]
-	if f.mapped {
-		f.from = from[:len(f.text)]
+	f.write(lowerASCII(s[at]), at) // behind the white space before it
+	from := len(f.text)
+	f.text = append(f.text, s[at+1:end]...)
+	for i := from; i < len(f.text); i++ {
+		f.text[i] = lowerASCII(f.text[i])
 	}
-	return last - at
+	f.next = end
+	return end - at
 }
 
 func lowerASCII(c byte) byte {
@@ -97,15 +107,15 @@ func lowerASCII(c byte) byte {
 	return c
 }
 
-// rune adds a folded character.
+// rune adds a plain letter, or what is ASCII, folded. It has as many bytes as it had.
 func (f *folder) rune(r rune, at int) {
 	if r <= ' ' || r == 0x7f {
 		f.gap(at)
 		return
 	}
 	var buf [utf8.UTFMax]byte
-	for _, c := range utf8.AppendRune(buf[:0], r) {
-		f.write(c, at)
+	for i, c := range utf8.AppendRune(buf[:0], r) {
+		f.write(c, at+i)
 	}
 }
 
@@ -159,10 +169,10 @@ func (f *folder) write(c byte, at int) {
 }
 
 func (f *folder) put(c byte, at int) {
-	f.text = append(f.text, c)
-	if f.mapped {
-		f.from = append(f.from, int32(at))
+	if f.mapped && at != f.next {
+		f.origin = append(f.origin, piece{int32(len(f.text)), int32(at)})
 	}
+	f.text, f.next = append(f.text, c), at+1
 }
 
 func appendFolded(dst []byte, r rune) []byte {

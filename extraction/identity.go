@@ -14,8 +14,8 @@ import (
 // dashes as ASCII, invisible characters left out. It is idempotent, and empty
 // for a name without anything visible.
 func NormalizeName(name string) string {
-	if plain(name) {
-		return name
+	if tidy(name) {
+		return strings.ToLower(name)
 	}
 	n := fold(name)
 	// What an invisible character kept apart may compose now.
@@ -23,20 +23,6 @@ func NormalizeName(name string) string {
 		n = fold(norm.NFKC.String(n))
 	}
 	return n
-}
-
-// plain reports whether s is its own folded form at first sight.
-func plain(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
-		case c == ' ' && 0 < i && i < len(s)-1 && s[i-1] != ' ':
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // maxTypeRunes bounds a normalised type.

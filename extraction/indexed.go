@@ -2,7 +2,6 @@ package extraction
 
 import (
 	"iter"
-	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -14,9 +13,9 @@ import (
 type indexed struct {
 	text string
 
-	// The folded form, and where in text each byte of it comes from.
+	// The folded form, and where in text it comes from.
 	folded string
-	from   []int32
+	origin origin
 
 	// The loose form of that, see [loosen], and where in folded each byte comes from.
 	letters     string
@@ -36,6 +35,7 @@ type indexed struct {
 // word is a word at its place in the folded form.
 type word struct {
 	start, end int32
+	at         int32 // where in the text it begins
 	bare       int32 // place in bare, from 1, or 0
 	spaced     bool  // of a script that puts spaces between words; otherwise it is a run of them
 	opens      bool  // a sentence begins with it
@@ -50,8 +50,8 @@ type passage struct {
 }
 
 func (t *indexed) fold() {
-	if t.from == nil {
-		t.folded, t.from = foldMapped(t.text)
+	if t.origin == nil {
+		t.folded, t.origin = foldMapped(t.text)
 	}
 }
 
@@ -61,22 +61,23 @@ func (t *indexed) split() {
 	}
 	t.fold()
 	list := make([]word, 0, 1+len(t.folded)/5)
-	gap := 0 // where in the text the word before has its last character
+	gap := 0 // where in the text the word before has its last byte, or its last character
+	origin := t.origin.ascending()
 	for at, spaced := range eachWord(t.folded) {
-		w := word{start: int32(at.start), end: int32(at.end), spaced: spaced}
+		next := origin(at.start)
+		w := word{start: int32(at.start), end: int32(at.end), at: int32(next), spaced: spaced}
 		if written := t.folded[at.start:at.end]; spaced {
 			if bare := unaccented(written); bare != written {
 				t.bare = append(t.bare, bare)
 				w.bare = int32(len(t.bare))
 			}
 		}
-		next := int(t.from[at.start])
 		if len(list) == 0 || next-gap > 2 || next > gap && t.text[next-1] == '\n' { // most often there is one space between
 			w.item = beginsItem(t.text, gap, next)
 			counted := len(list) > 0 && list[len(list)-1].item && digitValue(rune(t.folded[list[len(list)-1].start])) >= 0 // "1. "
 			w.opens = w.item || len(list) == 0 || !counted && sentenceEnds(t.text, gap, next)
 		}
-		gap = int(t.from[at.end-1])
+		gap = origin(at.end - 1)
 		list = append(list, w)
 	}
 	t.words = list
@@ -99,8 +100,7 @@ func (t *indexed) in(p passage) []word { return t.words[p.words.start:p.words.en
 // passage is what stands at a place in the text.
 func (t *indexed) passage(at span) passage {
 	t.split()
-	start, _ := slices.BinarySearch(t.from, int32(at.start))
-	end, _ := slices.BinarySearch(t.from, int32(at.end))
+	start, end := t.origin.first(at.start, len(t.folded)), t.origin.first(at.end, len(t.folded))
 	return passage{span{start, end}, span{
 		sort.Search(len(t.words), func(i int) bool { return int(t.words[i].end) > start }),
 		sort.Search(len(t.words), func(i int) bool { return int(t.words[i].start) >= end }),
@@ -119,16 +119,11 @@ func (t *indexed) between(first, end int) passage {
 func (t *indexed) original(at span) span {
 	// It ends where something else begins that is visible, less the invisible that
 	// lies between.
-	last := t.from[at.end-1]
-	next := at.end
-	for next < len(t.from) && t.from[next] == last {
-		next++
-	}
 	end := len(t.text)
-	if next < len(t.from) {
-		end = int(t.from[next])
+	if next := t.origin.first(t.origin.of(at.end-1)+1, len(t.folded)); next < len(t.folded) {
+		end = t.origin.of(next)
 	}
-	start := int(t.from[at.start])
+	start := t.origin.of(at.start)
 	return span{start, start + len(strings.TrimRightFunc(t.text[start:end], invisible))}
 }
 

@@ -107,7 +107,7 @@ func (t *indexed) expands(p passage, folded string) bool {
 func (t *indexed) initials(p passage) string {
 	var b strings.Builder
 	for _, w := range t.in(p) {
-		first, _ := utf8.DecodeRuneInString(t.text[t.from[w.start]:])
+		first, _ := utf8.DecodeRuneInString(t.text[w.at:])
 		if unicode.IsUpper(first) {
 			b.WriteRune(first)
 		} else if !function(t.written(&w)) {

@@ -37,7 +37,7 @@ func (t *indexed) hasOtherLetter(p passage, n *name) bool {
 	other := false
 	for at := p.words.start; at < min(p.words.end+1, len(t.words)); at++ {
 		w := &t.words[at]
-		written := t.text[t.from[w.start]:][:1]
+		written := t.text[w.at:][:1]
 		if w.end-w.start != 1 || !isLetter(written) {
 			continue
 		}

@@ -97,7 +97,7 @@ func (t *indexed) goesOn(at int, n *name) bool {
 	if next.start != w.end+1 || t.folded[w.end] != ' ' || next.opens {
 		return false
 	}
-	first, _ := utf8.DecodeRuneInString(t.text[t.from[next.start]:])
+	first, _ := utf8.DecodeRuneInString(t.text[next.at:])
 	plain := t.plain(next)
 	return unicode.IsUpper(first) && !function(plain) && !generic(plain) && !t.inHeadline(at) && !slices.ContainsFunc(n.own, func(word string) bool {
 		return strings.HasPrefix(plain, word[:skipRunes(word, 0, 3)])
@@ -126,7 +126,7 @@ func (t *indexed) capitalsGoOn(at int) bool {
 }
 
 func (t *indexed) isCapital(w *word) bool {
-	first, _ := utf8.DecodeRuneInString(t.text[t.from[w.start]:])
+	first, _ := utf8.DecodeRuneInString(t.text[w.at:])
 	return unicode.IsUpper(first)
 }
 
@@ -207,7 +207,7 @@ func (t *indexed) asName(at int, n *name, word string) bool {
 	if plain := t.plain(w); !n.capital || len(n.words) > 1 && (plain == word || isPlural(plain, word)) {
 		return true
 	}
-	first, _ := utf8.DecodeRuneInString(t.text[t.from[w.start]:])
+	first, _ := utf8.DecodeRuneInString(t.text[w.at:])
 	return !unicode.IsLower(first) || t.lowerOnly()
 }
 

@@ -128,14 +128,7 @@ func (p *parser) clip(s string, limit int) string {
 
 // oneLine replaces control characters and runs of white space with one space.
 func oneLine(s string) string {
-	clean := true
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == ' ' && (i == 0 || i == len(s)-1 || s[i-1] == ' ') {
-			clean = false
-			break
-		}
-	}
-	if clean {
+	if tidy(s) {
 		return s
 	}
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {

@@ -100,8 +100,8 @@ func (t *indexed) clipped(w *word, p passage) string {
 // sentence is the sentence, or those, in which a passage stands.
 func (t *indexed) sentence(p passage) passage {
 	end := p.words.end
-	limit := int(t.from[t.words[end-1].start]) + sentenceReach
-	for end < len(t.words) && !t.words[end].opens && int(t.from[t.words[end].start]) <= limit {
+	limit := int(t.words[end-1].at) + sentenceReach
+	for end < len(t.words) && !t.words[end].opens && int(t.words[end].at) <= limit {
 		end++
 	}
 	return t.between(t.opening(p.words.start), end)
@@ -111,8 +111,8 @@ func (t *indexed) sentence(p passage) passage {
 // a row or an item of: other rows speak of other things.
 func (t *indexed) before(sentence passage, sentences int) passage {
 	end := sentence.words.start
-	limit := int(t.from[t.words[end].start]) - sentenceReach
-	for end > 0 && t.words[end].item && int(t.from[t.words[end].start]) > limit {
+	limit := int(t.words[end].at) - sentenceReach
+	for end > 0 && t.words[end].item && int(t.words[end].at) > limit {
 		above := t.opening(end - 1)
 		if !t.words[above].item {
 			break
@@ -129,8 +129,8 @@ func (t *indexed) before(sentence passage, sentences int) passage {
 // opening is the first word of the sentence that a word stands in, as far as it is
 // within reach.
 func (t *indexed) opening(i int) int {
-	limit := int(t.from[t.words[i].start]) - sentenceReach
-	for !t.words[i].opens && int(t.from[t.words[i-1].start]) >= limit {
+	limit := int(t.words[i].at) - sentenceReach
+	for !t.words[i].opens && int(t.words[i-1].at) >= limit {
 		i--
 	}
 	return i
