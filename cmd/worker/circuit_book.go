@@ -21,25 +21,13 @@ type circuitBook struct {
 	stored  []resilience.StoredCircuit
 }
 
-// circuits opens the bucket of the circuits; one that is missing is made only if
-// it has to be written to.
+// circuits opens a session with the circuits of the fleet.
 func (f operatorFlags) circuits(ctx context.Context, streams cli.Streams, write bool) (*circuitBook, error) {
-	s, err := f.open(ctx, streams)
-	if err != nil {
-		return nil, err
-	}
-	var book *circuitBook
-	err = s.ask(ctx, func(ctx context.Context) (err error) {
-		book, err = openCircuits(ctx, s, write)
-		return err
-	})
-	if err != nil {
-		s.close()
-	}
-	return book, err
+	return openBook(ctx, f, streams, write, openCircuits)
 }
 
-// openCircuits does that with a session, which stays the caller's if it fails.
+// openCircuits opens their bucket; one that is missing is made only if it has to be
+// written to.
 func openCircuits(ctx context.Context, s *session, write bool) (*circuitBook, error) {
 	book := &circuitBook{session: s}
 	exists, err := wire.BucketExists(ctx, s.js, s.names.CircuitBucket())

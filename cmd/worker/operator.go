@@ -50,6 +50,23 @@ func (f operatorFlags) open(ctx context.Context, streams cli.Streams) (*session,
 	return &session{conn, js, names}, nil
 }
 
+// openBook opens a session with what the fleet has stored of something. The book has
+// the session from then on.
+func openBook[B any](ctx context.Context, f operatorFlags, streams cli.Streams, write bool, open func(context.Context, *session, bool) (B, error)) (book B, err error) {
+	s, err := f.open(ctx, streams)
+	if err != nil {
+		return book, err
+	}
+	err = s.ask(ctx, func(ctx context.Context) (err error) {
+		book, err = open(ctx, s, write)
+		return err
+	})
+	if err != nil {
+		s.close()
+	}
+	return book, err
+}
+
 func (s *session) close() {
 	if s.conn != nil {
 		s.conn.Close()

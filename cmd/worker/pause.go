@@ -242,49 +242,29 @@ func (p shownPause) target() string {
 	return targetShown(p.Pause)
 }
 
-// pauses reads the bucket; one that is missing is made only if it has to be
-// written to.
+// pauses opens a session with the pauses of the fleet.
 func (f operatorFlags) pauses(ctx context.Context, streams cli.Streams, write bool) (*pauseBook, error) {
-	s, err := f.open(ctx, streams)
-	if err != nil {
-		return nil, err
-	}
-	var book *pauseBook
-	err = s.ask(ctx, func(ctx context.Context) (err error) {
-		book, err = openPauses(ctx, s, write)
-		return err
-	})
-	if err != nil {
-		s.close()
-	}
-	return book, err
+	return openBook(ctx, f, streams, write, openPauses)
 }
 
-// openPauses does that with a session, which stays the caller's if it fails.
+// openPauses reads their bucket; one that is missing is made only if it has to be
+// written to.
 func openPauses(ctx context.Context, s *session, write bool) (*pauseBook, error) {
-	book := &pauseBook{session: s}
-	if err := book.open(ctx, write); err != nil {
-		return nil, err
-	}
-	return book, nil
-}
-
-func (b *pauseBook) open(ctx context.Context, write bool) error {
-	js, names := b.session.js, b.session.names
 	if write {
-		if _, err := wire.EnsurePauses(ctx, js, names); err != nil {
-			return err
+		if _, err := wire.EnsurePauses(ctx, s.js, s.names); err != nil {
+			return nil, err
 		}
 	}
-	reading, exists, err := b.session.read(ctx, names.PauseBucket())
+	book := &pauseBook{session: s}
+	reading, exists, err := s.read(ctx, s.names.PauseBucket())
 	if err != nil || !exists {
-		return err
+		return book, err
 	}
-	b.entries, b.now = reading.Entries, reading.Now
-	if b.bucket, err = js.KeyValue(ctx, names.PauseBucket()); err != nil {
-		return b.failed(err)
+	book.entries, book.now = reading.Entries, reading.Now
+	if book.bucket, err = s.js.KeyValue(ctx, s.names.PauseBucket()); err != nil {
+		return nil, book.failed(err)
 	}
-	return nil
+	return book, nil
 }
 
 func (b *pauseBook) close() { b.session.close() }
