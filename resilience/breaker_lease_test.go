@@ -54,8 +54,12 @@ func TestLeaseEndsWithoutASignOfLife(t *testing.T) {
 	b.refused()
 	b.pass(time.Millisecond)
 	require.Zero(t, b.retryAfter())
-	b.allowed()
-	b.refused() // exactly one more
+	p := b.allowed()
+	for range 10 {
+		b.refused() // exactly one more
+	}
+	require.NoError(t, p.Success(t.Context()))
+	b.is(resilience.Closed)
 }
 
 func TestLeaseIsKeptByRenewing(t *testing.T) {

@@ -140,14 +140,6 @@ func TestR29RateRefusalRecordsNoOutcome(t *testing.T) {
 	require.Equal(t, before, g.versions())
 }
 
-func TestR28TheServerAnsweredIsNoFailure(t *testing.T) {
-	g := newGuardBench(t)
-	require.Error(t, g.do(errDown))
-	require.Same(t, errShape, g.do(errShape), "R15: as it is")
-	require.Equal(t, 5, g.calls, "R31: never retried")
-	require.Empty(t, g.key("failures"))
-}
-
 func TestR30RefusalsAreToldApart(t *testing.T) {
 	refusals := []error{
 		&resilience.RateLimitExceeded{Tenant: "acme", RetryAfter: 3 * time.Second},
@@ -228,54 +220,6 @@ func TestGuardRenewsATinyLeaseWithPauses(t *testing.T) {
 	})
 }
 
-func TestGuardTripsOnWhatCannotWork(t *testing.T) {
-	g := newGuardBench(t)
-	require.Same(t, errKey, g.do(errKey))
-	require.Equal(t, 1, g.calls, "R31: a wrong key looks like one at once")
-	require.Equal(t, "key refused", g.refused().Reason)
-}
-
-func TestGuardCoolsTheTenantOnly(t *testing.T) {
-	g := newGuardBench(t)
-	require.Same(t, errSlow, g.do(errSlow))
-	var refused *resilience.RateLimitExceeded
-	require.ErrorAs(t, g.do(nil), &refused)
-	require.Equal(t, 30*time.Second, refused.RetryAfter)
-	require.NoError(t, g.Do(t.Context(), resilience.Call{Tenant: "other"}, func(context.Context) (int64, error) { return 0, nil }))
-}
-
-func TestA14CancellationIsNeutral(t *testing.T) {
-	g := newGuardBench(t)
-	g.due()
-	ctx, cancel := context.WithCancel(t.Context())
-	err := g.Do(ctx, aCall, func(ctx context.Context) (int64, error) { cancel(); return 0, ctx.Err() })
-	require.Same(t, context.Canceled, err)
-	g.is(resilience.HalfOpen)
-	p := g.allowed()
-	require.True(t, p.Probe(), "the probe was given back, although its caller had gone")
-
-	// What was finished before counts.
-	require.NoError(t, p.Release(t.Context()))
-	ctx, cancel = context.WithCancel(t.Context())
-	require.NoError(t, g.Do(ctx, aCall, func(context.Context) (int64, error) { cancel(); return 0, nil }))
-	g.is(resilience.Closed)
-
-	require.Same(t, context.Canceled, g.Do(ctx, aCall, func(context.Context) (int64, error) { panic("called") }))
-}
-
-// A call that ran into its time limit is a failure of a server that did not
-// answer in time.
-func TestA14DeadlineIsAFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGuardBench(t)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		err := g.Do(ctx, aCall, func(ctx context.Context) (int64, error) { <-ctx.Done(); return 0, ctx.Err() })
-		require.Equal(t, context.DeadlineExceeded, err)
-		require.Equal(t, "1", g.key("failures"))
-	})
-}
-
 func TestGuardSettlesWhatWasUsed(t *testing.T) {
 	g := newGuardBench(t)
 	used := func(tokens ...int64) error {
@@ -307,15 +251,6 @@ func TestRequestExceedsWindowAtOnce(t *testing.T) {
 	var too *resilience.RequestExceedsWindow
 	require.ErrorAs(t, err, &too)
 	require.Equal(t, resilience.RequestExceedsWindow{Tokens: 101, Limit: 100, Window: resilience.DefaultWindow}, *too)
-}
-
-func TestPanicGivesTheProbeBackAndPassesThrough(t *testing.T) {
-	g := newGuardBench(t)
-	g.due()
-	require.PanicsWithValue(t, "boom", func() {
-		_ = g.Do(t.Context(), aCall, func(context.Context) (int64, error) { panic("boom") })
-	})
-	require.True(t, g.allowed().Probe())
 }
 
 func TestGuardKeepsTheLeaseOfALongProbe(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -130,30 +129,6 @@ func TestAnswerIsAtMostTwoSecondsLate(t *testing.T) {
 	})
 }
 
-// A store that answers late, but answers, is told of every failure of a crowd.
-func TestACrowdOfFailuresIsCounted(t *testing.T) {
-	for late, crowd := range map[time.Duration]int{100 * time.Millisecond: 16, 1900 * time.Millisecond: 3} {
-		synctest.Test(t, func(t *testing.T) {
-			cfg := resilience.DefaultBreakerConfig()
-			cfg.Cache, cfg.FailureThreshold = &lateStore{Memory: kvcache.NewMemory(), takes: late}, crowd+1
-			b, err := resilience.NewBreaker(cfg)
-			require.NoError(t, err)
-			g, err := resilience.NewGuard(resilience.GuardConfig{Breaker: b, Classify: classify})
-			require.NoError(t, err)
-			var all sync.WaitGroup
-			for range crowd {
-				all.Go(func() {
-					_ = g.Do(t.Context(), aCall, func(context.Context) (int64, error) { return 0, errDown })
-				})
-			}
-			all.Wait()
-			s, err := b.Snapshot(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, crowd, s.Failures)
-		})
-	}
-}
-
 // Who leaves during a call, or between its attempts, has learnt nothing of the server.
 func TestWhoLeavesCountsNoFailure(t *testing.T) {
 	for name, after := range map[string]time.Duration{"during the call": 0, "while a retry waits": 100 * time.Millisecond} {
@@ -270,88 +245,4 @@ func TestA14CancellationIsKnownWhateverItsCause(t *testing.T) {
 			end()
 		}
 	})
-}
-
-// lateStore takes its time for every answer.
-type lateStore struct {
-	*kvcache.Memory
-	takes      time.Duration // for each answer, or forever
-	diesInSwap bool          // from its next swap on it does not answer
-}
-
-// forever is until the caller's context ends.
-const forever time.Duration = math.MaxInt64
-
-func newLateStore() *lateStore { return &lateStore{Memory: kvcache.NewMemory()} }
-
-func (s *lateStore) wait(ctx context.Context) error {
-	if s.takes == 0 {
-		return nil
-	}
-	select {
-	case <-time.After(s.takes):
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", kvcache.ErrUnavailable, context.Cause(ctx))
-	}
-}
-
-func (s *lateStore) Load(ctx context.Context, entries []kvcache.Entry) error {
-	if err := s.wait(ctx); err != nil {
-		return err
-	}
-	return s.Memory.Load(ctx, entries)
-}
-
-func (s *lateStore) Swap(ctx context.Context, changes []kvcache.Change) (bool, error) {
-	if s.diesInSwap {
-		s.takes = forever
-	}
-	if err := s.wait(ctx); err != nil {
-		return false, err
-	}
-	return s.Memory.Swap(ctx, changes)
-}
-
-func (s *lateStore) Admit(ctx context.Context, key string, ask kvcache.Ask) (kvcache.Admission, error) {
-	if err := s.wait(ctx); err != nil {
-		return kvcache.Admission{}, err
-	}
-	return s.Memory.Admit(ctx, key, ask)
-}
-
-func (s *lateStore) Peek(ctx context.Context, key string, q kvcache.Quota) (kvcache.Standing, error) {
-	if err := s.wait(ctx); err != nil {
-		return kvcache.Standing{}, err
-	}
-	return s.Memory.Peek(ctx, key, q)
-}
-
-func (s *lateStore) Settle(ctx context.Context, key string, id uint64, tokens int64) error {
-	if err := s.wait(ctx); err != nil {
-		return err
-	}
-	return s.Memory.Settle(ctx, key, id, tokens)
-}
-
-// breakerOn is the default breaker on a store.
-func breakerOn(t *testing.T, store kvcache.KeyValue) *resilience.Breaker {
-	t.Helper()
-	cfg := resilience.DefaultBreakerConfig()
-	cfg.Cache = store
-	b, err := resilience.NewBreaker(cfg)
-	require.NoError(t, err)
-	return b
-}
-
-// dueBreaker is one whose circuit was open for so long that the next call probes it. It
-// is for a synctest bubble.
-func dueBreaker(t *testing.T, store kvcache.KeyValue) *resilience.Breaker {
-	t.Helper()
-	b := breakerOn(t, store)
-	p, _, err := b.Allow(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, p.Trip(t.Context(), "key"))
-	time.Sleep(resilience.DefaultBreakerConfig().RecoveryTimeout)
-	return b
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -232,25 +230,6 @@ func TestR21WhoSharesWhat(t *testing.T) {
 	own2 := newLimiter(t, clock, nil, resilience.Limits{Requests: 1})
 	granted(t, own1, "a", 0)
 	granted(t, own2, "a", 0)
-}
-
-// R18 within one process: exactly the limit, however many ask at once.
-func TestR18ConcurrentCallersOfOneProcess(t *testing.T) {
-	eachCache(t, func(t *testing.T, newCache func(*stillClock) kvcache.HitWindow) {
-		clock := newStillClock()
-		l := newLimiter(t, clock, newCache(clock), resilience.Limits{Requests: 5, Window: time.Second})
-		var admitted atomic.Int64
-		var wg sync.WaitGroup
-		for range 50 {
-			wg.Go(func() {
-				if _, err := l.Acquire(context.Background(), "a", 0); err == nil {
-					admitted.Add(1)
-				}
-			})
-		}
-		wg.Wait()
-		require.EqualValues(t, 5, admitted.Load())
-	})
 }
 
 // A store's failure is a StoreError, the caller's own cancellation is not.

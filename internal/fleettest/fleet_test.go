@@ -150,9 +150,9 @@ func (f *fleet) is(t *testing.T, want resilience.State) {
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
-// Bug 2, R23: exactly so many calls reach the server at recovery, whatever the
+// R23: exactly so many calls reach the server at recovery, whatever the
 // number of processes that have waited for it.
-func TestBug02FleetAtTheBarrierOfRecovery(t *testing.T) {
+func TestR23FleetAtTheBarrierOfRecovery(t *testing.T) {
 	for _, probes := range []int{1, 3} {
 		t.Run(strconv.Itoa(probes), func(t *testing.T) {
 			const recovery = 3 * time.Second
@@ -179,9 +179,9 @@ func TestBug02FleetAtTheBarrierOfRecovery(t *testing.T) {
 	}
 }
 
-// Bug 1: a prober that is killed delays recovery by at most one lease, and one
+// A prober that is killed delays recovery by at most one lease, and one
 // other takes its place.
-func TestBug01FleetWithAProberKilled(t *testing.T) {
+func TestFleetWithAProberKilled(t *testing.T) {
 	const lease = 3 * time.Second
 	f := startFleet(t, 1, lease, lease)
 	f.trip(t)
@@ -199,8 +199,8 @@ func TestBug01FleetWithAProberKilled(t *testing.T) {
 	f.is(t, resilience.Closed)
 }
 
-// Bug 3: failures that many processes record at the same time all count.
-func TestBug03FleetLosesNoFailure(t *testing.T) {
+// Failures that many processes record at the same time all count.
+func TestFleetLosesNoFailure(t *testing.T) {
 	f := startFleet(t, 1, time.Minute, time.Minute)
 	for _, p := range f.processes {
 		p.tell(t, "fail")
