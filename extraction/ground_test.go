@@ -62,7 +62,7 @@ func quoteIn(text, quote string) string {
 }
 
 // CJK, emoji, CRLF: offsets are bytes and slice back to the quote exactly.
-func TestKindOffsetsAreBytes(t *testing.T) {
+func TestOffsetsAreBytes(t *testing.T) {
 	text := "👩‍👩‍👧‍👦 東京から\r\n来ました。Ада Лавлейс met José."
 	for _, quote := range []string{"👩‍👩‍👧‍👦", "東京から\r\n来ました。", "Ада Лавлейс met José", "東京"} {
 		entities, _, _ := ground(t, text, drafted(quote, "thing", quote))
@@ -116,7 +116,7 @@ func TestQuotesAreWholeWords(t *testing.T) {
 
 // langextract#209, openfoia#34: a name out of an example or out of instructions
 // in the document is not in the text; it is kept, marked and counted.
-func TestKindNamesThatAreNotInTheText(t *testing.T) {
+func TestANameThatIsNotInTheTextIsKeptWithoutEvidence(t *testing.T) {
 	text := "Ada Lovelace met Charles Babbage in Canada."
 	entities, _, counters := ground(t, text, drafted(
 		"Ada Lovelace", "person", "Ada Lovelace met",
@@ -142,7 +142,7 @@ func TestNamesInScriptsWithoutSpacesAreGrounded(t *testing.T) {
 }
 
 // LightRAG#1726: two spellings of a name are one entity. R37.
-func TestKindSameNameInAnotherCase(t *testing.T) {
+func TestTwoSpellingsOfANameAreOneEntity(t *testing.T) {
 	d := drafted("Electron", "Particle", "nowhere to be found", "electron", "particle", "An ELECTRON", "Electron", "framework", "Electron app")
 	low, high := 0.2, 0.9
 	d.Entities[0].Confidence, d.Entities[1].Confidence = &low, &high
@@ -179,7 +179,7 @@ func TestAnAmbiguousEndIsTheFirstListed(t *testing.T) {
 
 // A character that was lost on the way, such as half a surrogate pair, makes
 // another name.
-func TestKindBrokenCharacters(t *testing.T) {
+func TestALostCharacterMakesAnotherName(t *testing.T) {
 	d, err := extraction.Parse(`{"entities":[{"name":"A\ud800da","type":"x"},{"name":"Ada","type":"x"},{"name":"Engine","type":"x","description":"a\udc00"}],` +
 		`"relationships":[{"source":"Ada","target":"A\ud800da","type":"x"}]}`)
 	require.NoError(t, err)
@@ -192,7 +192,7 @@ func TestKindBrokenCharacters(t *testing.T) {
 }
 
 // A relationship to nothing listed is not invented; neither is a self loop.
-func TestKindRelationshipsWithoutEnds(t *testing.T) {
+func TestARelationshipNeedsTwoListedEnds(t *testing.T) {
 	d := drafted("Ada", "person", "Ada", "Engine", "machine", "Engine")
 	d.Relationships = []extraction.DraftRelationship{
 		{Source: "ADA", Target: " engine ", Type: "Works On", Quote: "ada worked on the engine"},

@@ -46,8 +46,8 @@ func TestNormalizeNameIsIdempotent(t *testing.T) {
 	})
 }
 
-// TestKindTypeWithSpaces: a type like `a b` reached an exporter (LightRAG#2442). R37.
-func TestKindTypeWithSpaces(t *testing.T) {
+// R37: no type like `a b` reaches an exporter (LightRAG#2442).
+func TestTypesAreNormalised(t *testing.T) {
 	for in, want := range map[string]string{
 		"a b": "a_b", "PERSON": "person", "WorksFor": "works_for", "works for": "works_for", "WORKS-FOR": "works_for",
 		" _Works__For_ ": "works_for", "a`b\"c\\d": "a_b_c_d", "人物": "人物", "B2B": "b2b", "": "", "--": "", "\n": "",

@@ -49,7 +49,7 @@ func TestParseReadsEveryField(t *testing.T) {
 }
 
 // A text without entities gives a valid empty result, not an error.
-func TestKindNothingFoundIsAFinding(t *testing.T) {
+func TestNothingFoundIsAFinding(t *testing.T) {
 	for _, content := range []string{nothing, " \n" + nothing + "\n", `{ "relationships" : [ ] , "entities" : [ ] }`} {
 		require.Equal(t, extraction.Draft{}, parse(t, content), content)
 	}
@@ -57,7 +57,7 @@ func TestKindNothingFoundIsAFinding(t *testing.T) {
 
 // R31, R34: what is not the JSON asked for is malformed, with the schema's name
 // and the cause.
-func TestKindAnswerThatIsNotTheJSONAskedFor(t *testing.T) {
+func TestWhatIsNotTheJSONAskedForIsMalformed(t *testing.T) {
 	for content, cause := range map[string]string{
 		"I am sorry, but here is what I found: Ada met Charles.": "prose", // llama.cpp#24097
 		"Here you are:\n```json\n" + nothing + "\n```":           "prose",
@@ -101,16 +101,16 @@ func TestKindAnswerThatIsNotTheJSONAskedFor(t *testing.T) {
 
 // langextract PR#521: a trailing comma is a failure with a cause, not an empty
 // result and not a salvaged one.
-func TestKindTrailingComma(t *testing.T) {
+func TestATrailingCommaIsMalformed(t *testing.T) {
 	_, err := extraction.Parse(answer(entityRow("A")+",", ""))
 	require.ErrorIs(t, err, extraction.ErrMalformed)
 	var syntax *json.SyntaxError
 	require.ErrorAs(t, err, &syntax, "the cause is kept")
 }
 
-// encoding/json takes null for a string or a whole answer, keys in any case, and the
-// last of two that are equal.
-func TestTrap11WhatEncodingJSONHides(t *testing.T) {
+// encoding/json by itself takes null for a string or a whole answer, keys in any case, and
+// the last of two that are equal.
+func TestTheAnswerIsReadByItsLetters(t *testing.T) {
 	for content, cause := range map[string]string{
 		`null`:                               "null",
 		`{"Entities":[],"Relationships":[]}`: "entities is missing",
@@ -120,13 +120,13 @@ func TestTrap11WhatEncodingJSONHides(t *testing.T) {
 		require.ErrorIs(t, err, extraction.ErrMalformed, content)
 		require.ErrorContains(t, err, cause)
 	}
-	d := parse(t, answer(`{"name":null,"type":"person"},`+entityRow("A"), ""))
-	require.Equal(t, []string{"A"}, names(d), "no entity without a name")
-	require.Equal(t, 1, d.Counters.Dropped)
+	d := parse(t, answer(`{"name":null,"type":"x"},{"name":"A","name":"B","type":"x"},{"Name":"C","type":"x"},{"name":"D","TYPE":"x"},`+entityRow("E"), ""))
+	require.Equal(t, []string{"E"}, names(d))
+	require.Equal(t, 4, d.Counters.Dropped)
 }
 
 // R31, R34: no content at all is its own kind (graphrag, vllm#16182).
-func TestKindEmptyContent(t *testing.T) {
+func TestNoContentAtAllIsEmpty(t *testing.T) {
 	for _, content := range []string{"", " \n\t", "<think>it must be Ada</think>", "<think>\n</think>\n"} {
 		_, err := extraction.Parse(content)
 		require.ErrorIs(t, err, extraction.ErrEmpty, "%q", content)
@@ -134,7 +134,7 @@ func TestKindEmptyContent(t *testing.T) {
 }
 
 // LightRAG#2007: reasoning before the answer, with or without its opening tag.
-func TestKindReasoningBeforeTheAnswer(t *testing.T) {
+func TestReasoningBeforeTheAnswerIsTakenOff(t *testing.T) {
 	for _, content := range []string{
 		"hmm</think>" + answer(entityRow("A"), ""),
 		"<think>I close with </think> later </think> now</think>\n" + answer(entityRow("A"), ""),
@@ -154,7 +154,7 @@ func TestKindReasoningBeforeTheAnswer(t *testing.T) {
 	require.ErrorIs(t, err, extraction.ErrMalformed)
 }
 
-func TestKindCodeFence(t *testing.T) {
+func TestACodeFenceIsTakenOff(t *testing.T) {
 	for _, content := range []string{
 		"```json\n" + answer(entityRow("A"), "") + "\n```",
 		"```\n" + answer(entityRow("A"), "") + "\n```\n",
@@ -174,7 +174,7 @@ func TestKindCodeFence(t *testing.T) {
 }
 
 // One bad row costs that row, and is counted.
-func TestKindOneBadRow(t *testing.T) {
+func TestABadRowCostsOnlyItself(t *testing.T) {
 	good := entityRow("B")
 	for _, bad := range []string{
 		`{"name":null}`, `{"name":null,"type":"t"}`, `{"type":"t"}`, `{"name":"","type":"t"}`, `{"name":" \n","type":"t"}`,
@@ -221,7 +221,7 @@ func TestParseConfidence(t *testing.T) {
 }
 
 // LightRAG PR#2245: 3 kB names.
-func TestKindHugeNames(t *testing.T) {
+func TestHugeNamesAreClipped(t *testing.T) {
 	for _, r := range []string{"x", "漢", "👩"} {
 		huge := strings.Repeat(r, 3000)
 		d := parse(t, answer(
@@ -319,16 +319,4 @@ func FuzzParse(f *testing.F) {
 			require.Equal(t, len(entities)+len(relationships), len(d.Entities)+len(d.Relationships)+d.Counters.Dropped)
 		}
 	})
-}
-
-// Trap 11: what encoding/json does to null, keys twice, keys in another case and
-// a root of null.
-func TestTrap11TheAnswerIsReadByItsLetters(t *testing.T) {
-	d := parse(t, answer(`{"name":null,"type":"x"},{"name":"A","name":"B","type":"x"},{"Name":"C","type":"x"},{"name":"D","TYPE":"x"},`+entityRow("E"), ""))
-	require.Equal(t, []string{"E"}, names(d))
-	require.Equal(t, 4, d.Counters.Dropped)
-	for _, content := range []string{"null", `{"Entities":[],"Relationships":[]}`, `{"entities":[],"entities":[],"relationships":[]}`, `{"entities":null,"relationships":[]}`} {
-		_, err := extraction.Parse(content)
-		require.ErrorIs(t, err, extraction.ErrMalformed, content)
-	}
 }

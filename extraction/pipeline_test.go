@@ -85,7 +85,7 @@ func TestEmptyResultIsListsInJSON(t *testing.T) {
 
 // R31: blank text is the caller's error, found before any call; so is text that
 // is not clean UTF-8.
-func TestKindBlankTextNeverReachesTheModel(t *testing.T) {
+func TestBlankTextNeverReachesTheModel(t *testing.T) {
 	p := says(nothing, "stop")
 	for _, text := range []string{"", " \t\r\n", "\u200b\ufeff"} {
 		_, err := pipeline(t, p).Extract(t.Context(), "t", extraction.Chunk{Text: text})
@@ -101,7 +101,7 @@ func TestKindBlankTextNeverReachesTheModel(t *testing.T) {
 }
 
 // R31, R34, LightRAG#3597: how a completion ended counts before its content does.
-func TestKindFinishReasons(t *testing.T) {
+func TestTheFinishReasonCountsBeforeTheContent(t *testing.T) {
 	for _, c := range []struct {
 		content, finish string
 		want            error
@@ -179,7 +179,7 @@ func document(chunks int) extraction.Document {
 }
 
 // R35, graphify#933: chunk 3 failing does not lose chunks 1, 2 and 4.
-func TestKindOneFailingChunk(t *testing.T) {
+func TestOneFailingChunkLosesNoOther(t *testing.T) {
 	p := &scripted{}
 	p.answer = func(req extraction.Request) (extraction.Completion, error) {
 		if strings.Contains(req.Text, "number 2") {

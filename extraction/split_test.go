@@ -163,7 +163,7 @@ func TestSplitOverlapBeginsWithASentence(t *testing.T) {
 }
 
 // R37, neo4j-graphrag#471: a run without a boundary must not stop the splitter.
-func TestKindSplitProgressesWithoutBoundaries(t *testing.T) {
+func TestSplitProgressesWithoutBoundaries(t *testing.T) {
 	for name, text := range map[string]string{
 		"x":            "a " + strings.Repeat("x", 10_000),
 		"cjk":          strings.Repeat("漢", 10_000),

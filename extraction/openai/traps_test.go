@@ -264,7 +264,7 @@ func TestTrap7WhatTheModelDidInsteadOfAnswering(t *testing.T) {
 }
 
 // vllm#16182: an answer that stands in the reasoning is none, and the error says so.
-func TestKindAnswerInTheReasoning(t *testing.T) {
+func TestAnAnswerInTheReasoningIsNone(t *testing.T) {
 	p := start(t)
 	for _, name := range []string{"reasoning_only", "reasoning_only_2"} {
 		failed := p.fails(named(t, name))
