@@ -221,8 +221,11 @@ func TestWhatKeepsAWorkerFromStartingIsTold(t *testing.T) {
 	_, err = natsStores(t.Context(), js, names, nil)
 	require.ErrorContains(t, startError(t.Context(), js, names, err), "bucket weir_circuit: the server, or this user's account on it, has no JetStream")
 	err = start(allowed(">", ">", "$JS.API.STREAM.CREATE.>"))
-	require.ErrorContains(t, err, "may not publish to $JS.API.STREAM.CREATE.WEIR_CHUNKS, ")
-	require.ErrorContains(t, err, "$JS.API.STREAM.CREATE.KV_weir_circuit")
+	require.EqualError(t, err, "namespace weir lacks 11 streams, and this user may create none: worker setup does, run by one who may (docs/security.md)")
+	require.Equal(t, cli.ExitFailed, cli.ExitCode(err), "who starts it until it works need not be told when that is")
+	rights := []string{"subscribe to weir.arrived.*", "publish to weir.dead.*", "publish to $JS.API.STREAM.CREATE.WEIR_DEAD", "publish to $JS.ACK.WEIR_CHUNKS.>"}
+	require.EqualError(t, lacking(names, rights[:3]), "this user may not subscribe to weir.arrived.*, nor publish to weir.dead.*, $JS.API.STREAM.CREATE.WEIR_DEAD: grant it, see docs/security.md")
+	require.EqualError(t, lacking(names, rights), "this user may not subscribe to weir.arrived.*, nor publish to weir.dead.*, $JS.API.STREAM.CREATE.WEIR_DEAD, and lacks 1 right more: worker check names all, and docs/security.md what to grant")
 	require.EqualError(t, start(allowed(">", "_INBOX_worker.>")),
 		"this user may not subscribe to _INBOX.>: set --nats-inbox-prefix (NATS_INBOX_PREFIX) to what this user's account allows, see docs/security.md")
 }

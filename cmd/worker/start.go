@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,8 +18,13 @@ import (
 	"github.com/weirkeeper/weirkeeper/kvcache/natskv"
 )
 
-// startError says of a worker that cannot start what worker check would: that there is
-// no JetStream, or all rights that are missing. Of other errors it leaves the words.
+// fewRights are named by a worker that cannot start. worker check names all.
+const fewRights = 3
+
+// startError says in one line why a worker cannot start: that there is no JetStream, that
+// nobody has made its streams yet, or which rights are missing. Of other errors it leaves
+// the words. Missing rights are no usage error: when they are granted, or worker setup was
+// run, the same worker starts, and whoever starts it again and again need not be told.
 func startError(ctx context.Context, js jetstream.JetStream, names wire.Names, err error) error {
 	err = unfit(err)
 	if err == nil || ctx.Err() != nil || cli.ExitCode(err) == cli.ExitUsage {
@@ -26,6 +33,8 @@ func startError(ctx context.Context, js jetstream.JetStream, names wire.Names, e
 	if errors.Is(err, nats.ErrNoResponders) {
 		return withoutJetStream("bucket "+names.CircuitBucket(), err)
 	}
+	// The server refuses what is asked for now, which is told once, in the end.
+	js.Conn().SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})
 	lost, problem := wire.LostSubscriptions(ctx, js.Conn(), names)
 	if problem == nil && len(lost) > 0 && wire.OfInbox(js.Conn(), lost[0]) {
 		return &forbiddenError{lost[0]} // without answers every right would seem to be missing
@@ -34,7 +43,21 @@ func startError(ctx context.Context, js jetstream.JetStream, names wire.Names, e
 	if problem != nil || len(missing) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: this user may not %s: grant it, see docs/security.md; what is missing can be created by who may, with worker setup", err, listed(missing))
+	return lacking(names, missing)
+}
+
+// lacking says what to do about rights that are missing.
+func lacking(names wire.Names, missing []string) error {
+	switch creating := func(right string) bool { return strings.Contains(right, ".STREAM.CREATE.") }; {
+	case !slices.ContainsFunc(missing, func(right string) bool { return !creating(right) }):
+		return fmt.Errorf("namespace %s lacks %s, and this user may create none: worker setup does, run by one who may (docs/security.md)",
+			names.Namespace(), cli.Count(len(missing), "stream"))
+	case len(missing) <= fewRights:
+		return fmt.Errorf("this user may not %s: grant it, see docs/security.md", listed(missing))
+	default:
+		return fmt.Errorf("this user may not %s, and lacks %s more: worker check names all, and docs/security.md what to grant",
+			listed(missing[:fewRights]), cli.Count(len(missing)-fewRights, "right"))
+	}
 }
 
 // unfit marks a stream, bucket or consumer that a worker cannot live with: trying again
