@@ -3,6 +3,7 @@ package resilience
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/weirkeeper/weirkeeper/kvcache"
 )
@@ -22,6 +23,9 @@ var ErrUnwatchable = errors.New("resilience: the cache does not offer kvcache.Wa
 // transitions of this breaker are told too; [BreakerConfig.OnChange] tells each
 // of them, with the same [Change.Period].
 //
+// A stored state that is none closes the circuit, with what was stored as the reason;
+// if it was closed already that is no transition, and only logged.
+//
 // listener is called by the goroutine that called Watch.
 func (b *Breaker) Watch(ctx context.Context, listener func(Change)) error {
 	watcher, ok := b.cfg.Cache.(kvcache.Watcher)
@@ -36,13 +40,16 @@ func (b *Breaker) Watch(ctx context.Context, listener func(Change)) error {
 	err := watcher.Watch(ctx, []string{b.keys[atState].Key}, func(e kvcache.Entry) {
 		to, before, was := b.interpret(&e), from, last
 		from, last = to, e
-		began := to != before || e.Version != was.Version && (e.Present || was.Present)
+		_, known := stateOf(&e)
+		began := to != before || known && e.Version != was.Version && (e.Present || was.Present)
 		if before == "" || !began {
 			return
 		}
-		listener(Change{
-			Circuit: b.cfg.Name, From: before, To: to, Reason: b.reasonFor(ctx, to), At: b.cfg.Clock(), Period: e.Version,
-		})
+		reason := b.reasonFor(ctx, to)
+		if !known {
+			reason = fmt.Sprintf("somebody has stored %.64q, which is no state", e.Value)
+		}
+		listener(Change{Circuit: b.cfg.Name, From: before, To: to, Reason: reason, At: b.cfg.Clock(), Period: e.Version})
 	})
 	if err == nil {
 		return nil

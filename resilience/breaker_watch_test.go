@@ -65,6 +65,37 @@ func TestWatchTellsTransitionsOfOthers(t *testing.T) {
 	})
 }
 
+// Whoever overwrites a state with what is none closes the circuit, or changes nothing.
+func TestWatchSaysWhatAStateThatIsNoneDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache := kvcache.NewMemory()
+		cfg := resilience.DefaultBreakerConfig()
+		cfg.Cache = cache
+		b, err := resilience.NewBreaker(cfg)
+		require.NoError(t, err)
+		var told []string
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			done <- b.Watch(ctx, func(c resilience.Change) { told = append(told, string(c.From+" -> "+c.To)+": "+c.Reason) })
+		}()
+		synctest.Wait()
+		store := func(state string) {
+			require.NoError(t, cache.Set(ctx, "default.state", state, 0))
+			synctest.Wait()
+		}
+		store("garbage")
+		store("more of it")
+		require.Empty(t, told, "it was closed, and is")
+		require.NoError(t, b.Force(ctx, "maintenance"))
+		synctest.Wait()
+		store("opne")
+		require.Equal(t, []string{"closed -> open: maintenance", `open -> closed: somebody has stored "opne", which is no state`}, told)
+		cancel()
+		require.ErrorIs(t, <-done, context.Canceled)
+	})
+}
+
 func TestWatchNeedsACacheThatTells(t *testing.T) {
 	cfg := resilience.DefaultBreakerConfig()
 	cfg.Cache = struct{ kvcache.KeyValue }{kvcache.NewMemory()}
