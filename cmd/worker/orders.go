@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/weirkeeper/weirkeeper/internal/cli"
@@ -45,11 +46,13 @@ func (o orders) target(t statuspage.Target) (pauses.Pause, error) {
 		return pauses.Pause{}, err
 	}
 	chosen := pauseTarget{Tenant: &t.Tenant}
-	if t.Fleet {
-		if t.Tenant != "" {
-			return pauses.Pause{}, &statuspage.RefusedError{Reason: "give a tenant or the fleet, not both"}
-		}
+	switch {
+	case t.Fleet && t.Tenant != "":
+		return pauses.Pause{}, &statuspage.RefusedError{Reason: "give a tenant or the fleet, not both"}
+	case t.Fleet:
 		chosen = pauseTarget{}
+	case t.Tenant == "":
+		return pauses.Pause{}, &statuspage.RefusedError{Reason: "give tenant, the name of one, or fleet: true"}
 	}
 	pause, err := chosen.pause()
 	if err != nil {
@@ -158,7 +161,7 @@ func (o orders) SetLimits(ctx context.Context, order statuspage.LimitsOrder) (st
 	}
 	entry := tenantLimits{RPM: order.RPM, WindowMS: order.WindowMS, TPM: order.TPM}
 	if entry == (tenantLimits{}) {
-		return "", &statuspage.RefusedError{Reason: "give at least one of calls, window and tokens"}
+		return "", &statuspage.RefusedError{Reason: "give at least one of rpm, window_ms and tpm: whole numbers, from 1"}
 	}
 	if err := entry.check(order.Tenant); err != nil {
 		return "", refused(err)
@@ -174,12 +177,12 @@ func (o orders) SetLimits(ctx context.Context, order statuspage.LimitsOrder) (st
 }
 
 func (o orders) UnsetLimits(ctx context.Context, order statuspage.Target) (string, error) {
+	if order.Tenant == "" {
+		return "", &statuspage.RefusedError{Reason: "the fleet's limits are the workers' flags: give tenant, the name of one"}
+	}
 	target, err := o.target(order)
 	if err != nil {
 		return "", err
-	}
-	if target.Fleet {
-		return "", &statuspage.RefusedError{Reason: "the fleet's limits are the workers' flags: give a tenant"}
 	}
 	had, err := removeLimits(ctx, o.session, target.Tenant)
 	if err != nil {
@@ -203,7 +206,7 @@ func (o orders) Replay(ctx context.Context, order statuspage.ReplayOrder) (strin
 	case order.Letter != 0:
 		return "", &statuspage.RefusedError{Reason: "give a letter or a kind, not both"}
 	case !wire.IsDeadKind(order.Kind):
-		return "", &statuspage.RefusedError{Reason: "there is no such kind of dead letter"}
+		return "", &statuspage.RefusedError{Reason: "give kind, one of " + strings.Join(wire.DeadKinds(), ", ") + ", or letter, the number of one"}
 	default:
 		letters = publish.Letters(ctx, o.session.js, o.session.names, publish.LetterFilter{Kind: order.Kind, Tenant: order.Tenant})
 	}

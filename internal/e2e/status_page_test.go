@@ -97,7 +97,8 @@ func TestTheStatusPageSteersAFleet(t *testing.T) {
 	require.Contains(t, done("/api/resume", `{"tenant":"acme"}`), "the whole fleet is still paused")
 	require.Contains(t, done("/api/resume", `{"fleet":true}`), "the whole fleet goes on")
 	require.Contains(t, done("/api/resume", `{"fleet":true}`), "is not paused")
-	refused("/api/pause", `{"minutes":5}`, "must have a name")
+	refused("/api/pause", `{"minutes":5}`, "give tenant, the name of one, or fleet: true")
+	refused("/api/limits/unset", `{}`, "give tenant, the name of one")
 	refused("/api/pause", `{"tenant":"acme","fleet":true,"minutes":5}`, "not both")
 	refused("/api/pause", `{"tenant":"acme"}`, "from 1 to 43200 minutes")
 
@@ -106,9 +107,9 @@ func TestTheStatusPageSteersAFleet(t *testing.T) {
 	require.JSONEq(t, `{"rpm":7,"window_ms":5000}`, connect(t, url).value("weir_limits", "=YSBi"))
 	require.Contains(t, done("/api/limits/unset", `{"tenant":"a b"}`), "limits hold again")
 	require.Contains(t, done("/api/limits/unset", `{"tenant":"a b"}`), "had no limits")
-	refused("/api/limits/set", `{"tenant":"a b"}`, "at least one")
+	refused("/api/limits/set", `{"tenant":"a b"}`, "at least one of rpm, window_ms and tpm: whole numbers, from 1")
 	refused("/api/limits/set", `{"tenant":"a b","rpm":0}`, "rpm is 0")
-	refused("/api/limits/unset", `{"fleet":true}`, "give a tenant")
+	refused("/api/limits/unset", `{"fleet":true}`, "the workers' flags")
 
 	// What was set aside is shown, and sent again.
 	model.Default(modelserver.Behaviour{Content: new("no JSON")})
@@ -118,7 +119,7 @@ func TestTheStatusPageSteersAFleet(t *testing.T) {
 		return strings.Contains(letters, `"kind":"malformed"`) && strings.Contains(letters, `"tenant":"acme"`)
 	})
 	model.Default(modelserver.Behaviour{})
-	refused("/api/dead/replay", `{}`, "no such kind")
+	refused("/api/dead/replay", `{}`, "give kind, one of invalid_message, malformed, ")
 	require.Contains(t, done("/api/dead/replay", `{"kind":"refused"}`), "0 letters sent again")
 	require.Contains(t, done("/api/dead/replay", `{"kind":"malformed"}`), "1 letter sent again")
 	eventually(t, "it is done", func() bool { return len(connect(t, url).results()) == 1 })

@@ -89,17 +89,34 @@ func Handler(c Config) (http.Handler, error) {
 	})
 	mux := http.NewServeMux()
 	s.files(mux)
-	mux.Handle("GET /api/fleet", s.looking(s.fleet.serve))
-	mux.Handle("GET /api/letters", s.looking(s.letters.serve))
-	mux.Handle("GET /api/history", s.looking(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, c.History()) }))
-	mux.Handle("GET /api/about", s.looking(func(w http.ResponseWriter, _ *http.Request) {
+	only(mux, http.MethodGet, "/api/fleet", s.looking(s.fleet.serve))
+	only(mux, http.MethodGet, "/api/letters", s.looking(s.letters.serve))
+	only(mux, http.MethodGet, "/api/history", s.looking(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, c.History()) }))
+	only(mux, http.MethodGet, "/api/about", s.looking(func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, struct {
 			About
 			Orders bool `json:"orders"` // may be given, with the token
 		}{c.About, c.Token != nil})
 	}))
 	s.orders(mux)
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "there is nothing here: see docs/status-page.md")
+	})
 	return s.guarded(mux), nil
+}
+
+// only serves a path of the API to one method (and HEAD for GET), and answers the others
+// in JSON, like all that the API answers.
+func only(mux *http.ServeMux, method, path string, next http.Handler) {
+	mux.Handle(method+" "+path, next)
+	allowed := method
+	if method == http.MethodGet {
+		allowed = "GET, HEAD"
+	}
+	mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Allow", allowed)
+		refuse(w, http.StatusMethodNotAllowed, path+" takes only "+allowed)
+	})
 }
 
 // explain says more of an error where somebody knows.

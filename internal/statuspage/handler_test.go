@@ -200,6 +200,7 @@ func TestOrdersAreReadStrictly(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, answer.Code, body)
 		require.NotEmpty(t, failure(t, answer))
 	}
+	require.Equal(t, "want one JSON object, not an empty body", failure(t, order("/api/pause", " ").to(t, h)))
 	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} { // what a form of another site can send
 		with := order("/api/resume", `{"fleet":true}`)
 		with.contentType = kind
@@ -212,7 +213,12 @@ func TestMethods(t *testing.T) {
 	h := handler(t, busy(1).operated())
 	for _, path := range append(reading, "/", "/status/page.js") {
 		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
-			require.Equal(t, http.StatusMethodNotAllowed, request{method: method, path: path}.to(t, h).Code, "%s %s", method, path)
+			answer := request{method: method, path: path}.to(t, h)
+			require.Equal(t, http.StatusMethodNotAllowed, answer.Code, "%s %s", method, path)
+			require.Equal(t, "GET, HEAD", answer.Header().Get("Allow"), path)
+			if strings.HasPrefix(path, "/api/") {
+				require.Equal(t, path+" takes only GET, HEAD", failure(t, answer))
+			}
 		}
 		require.Equal(t, http.StatusOK, request{method: http.MethodHead, path: path}.to(t, h).Code, path)
 	}
@@ -220,11 +226,18 @@ func TestMethods(t *testing.T) {
 		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodOptions} {
 			answer := request{method: method, path: path, bearer: "Bearer " + token}.to(t, h)
 			require.Equal(t, http.StatusMethodNotAllowed, answer.Code, "%s %s", method, path)
+			require.Equal(t, path+" takes only POST", failure(t, answer))
+			require.Equal(t, "POST", answer.Header().Get("Allow"))
 			require.Empty(t, answer.Header().Get("Access-Control-Allow-Origin"))
 		}
 	}
 	for _, path := range []string{"/other", "/status/", "/status/index.html", "/status/../handler.go", "/api/", "/api/fleet/x", "/favicon.ico"} {
 		require.NotEqual(t, http.StatusOK, request{path: path}.to(t, h).Code, path)
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		answer := request{method: method, path: "/api/fleet/x"}.to(t, h)
+		require.Equal(t, http.StatusNotFound, answer.Code)
+		require.Contains(t, failure(t, answer), "docs/status-page.md")
 	}
 }
 

@@ -85,7 +85,7 @@ func (s *site) orders(mux *http.ServeMux) {
 
 // give serves one kind of order.
 func give[T any](s *site, mux *http.ServeMux, path string, do func(context.Context, T) (string, error)) {
-	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+	only(mux, http.MethodPost, path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.holder(w, r, "this page only shows: to steer the fleet with it start the worker with --token-file, or use the worker's commands") {
 			return
 		}
@@ -111,7 +111,7 @@ func give[T any](s *site, mux *http.ServeMux, path string, do func(context.Conte
 		default:
 			refuse(w, http.StatusBadGateway, failure(err))
 		}
-	})
+	}))
 }
 
 // inWords is an order in JSON, in one line and without secrets.
@@ -137,7 +137,10 @@ func readOrder[T any](w http.ResponseWriter, r *http.Request) (order T, err erro
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&order); err != nil {
+	switch err := decoder.Decode(&order); {
+	case errors.Is(err, io.EOF):
+		return order, errors.New("want one JSON object, not an empty body")
+	case err != nil:
 		return order, errors.New("want one JSON object: " + wire.JSONProblem(err))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
