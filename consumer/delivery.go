@@ -7,10 +7,20 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // opTimeout bounds one request to NATS.
 const opTimeout = 5 * time.Second
+
+// ackWaitOf is after what silence the server gives a message of a consumer to somebody
+// else.
+func ackWaitOf(c *jetstream.ConsumerInfo) time.Duration {
+	if c.Config.AckWait > 0 {
+		return c.Config.AckWait
+	}
+	return 30 * time.Second // the server's default
+}
 
 // delivery is one message in hand.
 type delivery struct {

@@ -64,11 +64,14 @@ func (t *trusted) holds(now time.Time) bool {
 	return now.Before(t.until)
 }
 
-func (t *trusted) set(until time.Time) {
+func (t *trusted) believe(until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.until = until
 }
+
+// doubt ends the belief.
+func (t *trusted) doubt() { t.believe(time.Time{}) }
 
 // ask returns the allowance, without asking while no limit was known of.
 func (t *trusted) ask(now time.Time, ask func() (Allowance, error)) (Allowance, error) {
@@ -77,7 +80,7 @@ func (t *trusted) ask(now time.Time, ask func() (Allowance, error)) (Allowance, 
 	}
 	a, err := ask()
 	if err == nil && a.Calls == Unlimited {
-		t.set(now.Add(gateTrust))
+		t.believe(now.Add(gateTrust))
 	}
 	return a, err
 }

@@ -32,42 +32,27 @@ func (h healer) poke() {
 	}
 }
 
+// wait returns after d or a poke, and reports whether ctx is still there.
+func (h healer) wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-h.wake:
+	}
+	return ctx.Err() == nil
+}
+
 // keepHealthy recreates streams, buckets and consumers that somebody deleted
 // while the worker runs.
 func (w *Worker) keepHealthy(ctx context.Context) {
 	complained := ""
 	var starved hunger
 	var refused refusals
-	for {
-		timer := time.NewTimer(time.Duration(float64(healEvery) * (0.8 + 0.4*w.cfg.Rand())))
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-w.heal.wake:
-		}
-		timer.Stop()
-		if ctx.Err() != nil {
-			return
-		}
+	for w.heal.wait(ctx, time.Duration(float64(healEvery)*(0.8+0.4*w.cfg.Rand()))) {
 		if w.js.Conn().IsConnected() {
-			missing, regained := refused.look(ctx, w)
-			var created []string
-			var err error
-			if !refused.mute { // else nothing would be answered
-				created, err = w.ensureAll(ctx)
-			}
-			if hungry := starved.look(w.Status().Outcomes, time.Now()); hungry && err == nil {
-				err = w.starved()
-			}
-			for _, object := range created {
-				w.log.Warn("was missing and has been created again", "object", object)
-			}
-			if missing != nil {
-				err = missing
-			}
-			if regained {
-				w.chunks.hope()
-			}
+			err := w.mend(ctx, &refused, &starved)
 			w.setProblem(err)
 			switch {
 			case ctx.Err() != nil:
@@ -82,6 +67,30 @@ func (w *Worker) keepHealthy(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// mend creates what is missing, and returns what keeps the worker from working none the
+// less.
+func (w *Worker) mend(ctx context.Context, refused *refusals, starved *hunger) (err error) {
+	missing, regained := refused.look(ctx, w)
+	var created []string
+	if !refused.mute { // else nothing would be answered
+		created, err = w.ensureAll(ctx)
+	}
+	for _, object := range created {
+		w.log.Warn("was missing and has been created again", "object", object)
+	}
+	if regained {
+		w.chunks.hope()
+	}
+	hungry := starved.look(w.Status().Outcomes, time.Now())
+	switch {
+	case missing != nil:
+		return missing
+	case err == nil && hungry:
+		return w.starved()
+	}
+	return err
 }
 
 // ensureAll creates what is missing on the server and of the stores: one may

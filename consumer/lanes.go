@@ -52,6 +52,18 @@ type lanes struct {
 	changed  chan struct{} // has an element when ready, parked or closed changed
 }
 
+// newLanes returns those of a worker.
+func newLanes(w *Worker, handle func(context.Context, delivery, time.Duration)) *lanes {
+	s := &lanes{
+		js: w.js, names: w.names, ackWait: w.cfg.AckWait, gate: w.cfg.Gate, attempts: w.attempts, handle: handle,
+		rand: w.cfg.Rand, log: w.log, failed: w.pullFailed,
+		slots: newSlots(w.cfg.Concurrency), working: newCrew(), all: map[string]*lane{}, changed: make(chan struct{}, 1),
+	}
+	s.pace.Store(int64(time.Second)) // until it is known
+	s.fleet.Store(fewWorkers)
+	return s
+}
+
 const (
 	// gateRetry is for a gate that does not answer.
 	gateRetry = time.Second
@@ -166,10 +178,10 @@ func (s *lanes) recheck() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = time.Time{}
-	s.server.set(time.Time{})
+	s.server.doubt()
 	for _, l := range s.all {
 		l.blocked, l.oversized.turns = time.Time{}, 0
-		l.trusted.set(time.Time{})
+		l.trusted.doubt()
 		if l.state == parked {
 			s.unpark(l)
 		}

@@ -94,7 +94,5 @@ func (unobserved) Reads(context.Context, extraction.Chunk)             {}
 func (unobserved) Sends(context.Context, map[string][]string)          {}
 func (unobserved) Settled(context.Context, Settlement)                 {}
 func (unobserved) Step(ctx context.Context, _ Step) (context.Context, func(error)) {
-	return ctx, stepEnded
+	return ctx, func(error) {}
 }
-
-func stepEnded(error) {}

@@ -22,17 +22,14 @@ const (
 // puller takes messages from one consumer, never more than it has free slots
 // for, and hands each to a goroutine.
 type puller struct {
-	name    string
-	pulls   *pulls // set by Run
-	slots   slots
-	handle  func(context.Context, delivery, time.Duration)
-	working sync.WaitGroup
-	inHand  atomic.Int64
-	alive   atomic.Bool // the last pull was answered
-
-	mu       sync.Mutex
-	consumer *jetstream.ConsumerInfo
-	ackWait  time.Duration
+	name     string
+	pulls    *pulls // set by Run
+	slots    slots
+	handle   func(context.Context, delivery, time.Duration)
+	working  sync.WaitGroup
+	inHand   atomic.Int64
+	alive    atomic.Bool // the last pull was answered
+	consumer atomic.Pointer[jetstream.ConsumerInfo]
 }
 
 func newPuller(name string, slots int, handle func(context.Context, delivery, time.Duration)) *puller {
@@ -40,20 +37,7 @@ func newPuller(name string, slots int, handle func(context.Context, delivery, ti
 }
 
 // use sets the consumer to pull from.
-func (p *puller) use(c jetstream.Consumer) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.consumer = c.CachedInfo()
-	if p.ackWait = c.CachedInfo().Config.AckWait; p.ackWait <= 0 {
-		p.ackWait = 30 * time.Second // the server's default
-	}
-}
-
-func (p *puller) current() (*jetstream.ConsumerInfo, time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.consumer, p.ackWait
-}
+func (p *puller) use(c jetstream.Consumer) { p.consumer.Store(c.CachedInfo()) }
 
 // run pulls until ctx ends. Messages are worked on under work, which outlives
 // ctx while the worker drains. pulled and failed hear how pulls went.
@@ -83,7 +67,8 @@ func (p *puller) run(ctx, work context.Context, u func() float64, pulled func(),
 // pull asks for up to n messages and starts each as it comes. What comes after
 // ctx has ended goes back at once.
 func (p *puller) pull(ctx, work context.Context, n int) (got int, err error) {
-	consumer, ackWait := p.current()
+	consumer := p.consumer.Load()
+	ackWait := ackWaitOf(consumer)
 	err = p.pulls.pull(consumer, n, pullWait, ackWait, func(msg *nats.Msg) {
 		d, err := newDelivery(msg)
 		if err != nil {

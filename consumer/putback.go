@@ -14,19 +14,19 @@ func (s *lanes) putBack(d delivery, outcome string, delay time.Duration, contend
 	switch outcome {
 	case outcomeRateLimited:
 		l.wasRefused(d.turn)
-		l.trusted.set(time.Time{})
+		l.trusted.doubt()
 		l.block(now, delay)
 	case outcomeExceedsWindow:
-		l.trusted.set(time.Time{})
+		l.trusted.doubt()
 		l.block(now, l.oversized.wait(d.turn, delay))
 	case outcomeServerRateLimited:
-		l.trusted.set(time.Time{})
+		l.trusted.doubt()
 		l.block(now, delay)
 	case outcomePaused:
-		l.trusted.set(time.Time{})
-		s.server.set(time.Time{})
+		l.trusted.doubt()
+		s.server.doubt()
 	case outcomeStoreUnavailable:
-		s.server.set(time.Time{})
+		s.server.doubt()
 		if !contended {
 			s.cannotStore(l, now)
 		}
@@ -34,7 +34,7 @@ func (s *lanes) putBack(d delivery, outcome string, delay time.Duration, contend
 		s.closed = now.Add(min(delay, closedMost))
 		fallthrough
 	default: // this failure may have opened the circuit
-		s.server.set(time.Time{})
+		s.server.doubt()
 	}
 	if due := now.Add(delay); l.next.Before(now) || due.Before(l.next) {
 		l.next = due

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/weirkeeper/weirkeeper/internal/wire"
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
@@ -25,7 +24,7 @@ func (w *Worker) deliver(ctx context.Context, d delivery, ackWait time.Duration,
 	letter, condemned, err := w.attempts.condemned(settling, d)
 	if condemned {
 		// Another worker died between deciding and settling.
-		if err = w.setAside(settling, d, letter, true, false, alive.stop); err == nil {
+		if err = w.setAside(settling, d, sentence{letter: letter, noted: true}, alive.stop); err == nil {
 			return
 		}
 	}
@@ -85,21 +84,7 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 
 	stop()
 	w.count(v.name)
-	var err error
-	switch v.action {
-	case settle:
-		err = w.finish(ctx, d, v)
-	case giveBack:
-		if err = w.nak(ctx, d, 0); d.lane != nil {
-			w.chunks.offer(d.lane.token)
-		}
-		w.tell(ctx, slog.LevelInfo, d, "given back, the worker is stopping", "outcome", v.name)
-	case leave:
-		w.tell(ctx, slog.LevelWarn, d, "the server has not heard of this worker for longer than the ack wait, and gives the message to another", "outcome", v.name, "error", cause)
-	default:
-		err = w.putBack(ctx, d, v, cause, failed)
-	}
-	if err != nil {
+	if err := w.carryOut(ctx, d, v, cause, failed); err != nil {
 		// The server gives the message to somebody else after AckWait.
 		w.tell(ctx, slog.LevelWarn, d, "could not settle, the message will be delivered again", "error", err)
 	}
@@ -107,6 +92,21 @@ func (w *Worker) settle(ctx context.Context, d delivery, v verdict, cause error,
 		Outcome: v.name, Done: v.action == settle, PutBack: v.action == giveBack || v.action == later, Delay: v.delay,
 		Attempt: v.attempt, Attempts: failed, Err: cause,
 	})
+}
+
+// carryOut tells the server what becomes of a message that is not set aside.
+func (w *Worker) carryOut(ctx context.Context, d delivery, v verdict, cause error, failed int) error {
+	switch v.action {
+	case settle:
+		return w.finish(ctx, d, v)
+	case giveBack:
+		return w.giveBack(ctx, d, v)
+	case leave:
+		w.tell(ctx, slog.LevelWarn, d, "the server has not heard of this worker for longer than the ack wait, and gives the message to another", "outcome", v.name, "error", cause)
+		return nil
+	default:
+		return w.putBack(ctx, d, v, cause, failed)
+	}
 }
 
 // finish gives up a message of which everything is stored.
@@ -119,6 +119,16 @@ func (w *Worker) finish(ctx context.Context, d delivery, v verdict) error {
 		w.attempts.forget(ctx, d, true, false)
 	}
 	w.tell(ctx, slog.LevelDebug, d, "done", "outcome", v.name)
+	return err
+}
+
+// giveBack returns a message to the queue for whoever asks next.
+func (w *Worker) giveBack(ctx context.Context, d delivery, v verdict) error {
+	err := w.nak(ctx, d, 0)
+	if d.lane != nil {
+		w.chunks.offer(d.lane.token)
+	}
+	w.tell(ctx, slog.LevelInfo, d, "given back, the worker is stopping", "outcome", v.name)
 	return err
 }
 
@@ -154,52 +164,6 @@ func (w *Worker) nak(ctx context.Context, d delivery, delay time.Duration) error
 	err := d.nak(delay)
 	ended(err)
 	return err
-}
-
-// bury sets a message aside that cannot be done. failed is how many attempts were counted
-// with this one. After an error nothing is settled and stop was not called.
-func (w *Worker) bury(ctx context.Context, d delivery, v verdict, cause error, failed int, stop func()) error {
-	if !v.attempt {
-		failed, _ = w.attempts.failed(ctx, d)
-	}
-	w.logPanic(ctx, d, cause)
-	letter := newLetter(d, v, cause, failed, w.cfg.Clock())
-	// Another delivery might not come to the same decision, unless the message cannot be
-	// read.
-	decided := letter.Kind != wire.KindInvalidMessage
-	if decided {
-		if err := w.attempts.condemn(ctx, d, letter); err != nil {
-			return err
-		}
-	}
-	return w.setAside(ctx, d, letter, decided, v.attempt, stop)
-}
-
-// setAside writes the dead letter, and settles the original once that is stored.
-// attempt says that this delivery was counted as one. After an error nothing is
-// settled and stop was not called.
-func (w *Worker) setAside(ctx context.Context, d delivery, letter wire.DeadLetter, noted, attempt bool, stop func()) error {
-	writing, written := w.observer.Step(ctx, StepSetAside)
-	err := w.dead.write(writing, d, letter)
-	written(err)
-	if err != nil {
-		return err
-	}
-	stop()
-	if d.lane != nil {
-		w.chunks.stored(d.lane)
-	}
-	w.count(outcomeDead + letter.Kind)
-	w.tell(ctx, slog.LevelWarn, d, "set aside", "kind", letter.Kind, "attempts", letter.Attempts, "deliveries", letter.Deliveries, "error", letter.Error)
-	if err := w.ack(ctx, d); err != nil {
-		w.tell(ctx, slog.LevelWarn, d, "could not settle, the message will be delivered again", "kind", letter.Kind, "error", err)
-	} else {
-		w.attempts.forget(ctx, d, letter.Attempts > 0, noted)
-	}
-	w.observer.Settled(ctx, Settlement{
-		Outcome: outcomeDead + letter.Kind, Done: true, Dead: letter.Kind, Attempt: attempt, Attempts: letter.Attempts, Err: errors.New(letter.Error),
-	})
-	return nil
 }
 
 // ownDelay is the worker's own wait before delivery n+1 after n failures.

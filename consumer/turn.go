@@ -142,10 +142,7 @@ func (s *lanes) open(ctx context.Context, l *lane) error {
 	if time.Since(l.pulled) < l.lifetime/2 { // it was not for the server to remove it
 		s.log.Warn("was missing and has been created again", "object", "consumer "+info.Name)
 	}
-	l.consumer, l.lifetime, l.created, l.history = info, info.Config.InactiveThreshold, info.Created, history
-	if l.ackWait = info.Config.AckWait; l.ackWait <= 0 {
-		l.ackWait = 30 * time.Second // the server's default
-	}
+	l.consumer, l.ackWait, l.lifetime, l.created, l.history = info, ackWaitOf(info), info.Config.InactiveThreshold, info.Created, history
 	return nil
 }
 

@@ -92,15 +92,9 @@ func New(js jetstream.JetStream, extractor Extractor, counts kvcache.KeyValue, c
 		heal:     newHealer(),
 		outcomes: map[string]uint64{}, took: wire.Durations{}, age: wire.Durations{}, started: cfg.Clock(),
 	}
-	w.chunks = &lanes{
-		js: js, names: names, ackWait: cfg.AckWait, gate: cfg.Gate, attempts: w.attempts, rand: cfg.Rand, log: w.log, failed: w.pullFailed,
-		handle: func(ctx context.Context, d delivery, ackWait time.Duration) {
-			w.deliver(ctx, d, ackWait, w.handleChunk)
-		},
-		slots: newSlots(cfg.Concurrency), working: newCrew(), all: map[string]*lane{}, changed: make(chan struct{}, 1),
-	}
-	w.chunks.pace.Store(int64(time.Second)) // until it is known
-	w.chunks.fleet.Store(fewWorkers)
+	w.chunks = newLanes(w, func(ctx context.Context, d delivery, ackWait time.Duration) {
+		w.deliver(ctx, d, ackWait, w.handleChunk)
+	})
 	w.documents = newPuller("documents", documentSlots, func(ctx context.Context, d delivery, ackWait time.Duration) {
 		w.deliver(ctx, d, ackWait, w.handleDocument)
 	})
