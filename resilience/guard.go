@@ -98,22 +98,13 @@ func (g *Guard) Do(ctx context.Context, call Call, fn func(context.Context) (use
 		return err
 	}
 	c := guarded{guard: g, call: call, fn: fn}
-	finished := false
-	defer func() {
-		if !finished { // fn has panicked, or a function that was configured
-			c.leave(ctx, Class{Outcome: Neutral})
-		}
-	}()
-	refusal := c.enter(ctx)
-	if refusal != nil {
-		finished = true
-		c.leave(ctx, Class{Outcome: Neutral})
+	class := Class{Outcome: Neutral} // also if fn panics, or a function that was configured
+	defer func() { c.leave(ctx, class) }()
+	if refusal := c.enter(ctx); refusal != nil {
 		return refusal
 	}
 	err := c.run(ctx)
-	class := c.verdict(ctx, err)
-	finished = true
-	c.leave(ctx, class)
+	class = c.verdict(ctx, err)
 	return err
 }
 
