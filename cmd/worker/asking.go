@@ -21,12 +21,8 @@ func (e *forbiddenError) Error() string {
 
 // ask does what needs the server's consent. A server does not answer what it forbids,
 // but tells the connection: that ends do at once, with a [forbiddenError], instead of
-// when its patience does. Not for two at a time; a connection of somebody else's, which
-// has other work too, is left alone.
+// when its patience does. Not for two at a time.
 func (s *session) ask(ctx context.Context, do func(context.Context) error) error {
-	if s.conn == nil {
-		return do(ctx)
-	}
 	asking, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	before := s.conn.ErrorHandler()

@@ -28,7 +28,7 @@ type operatorFlags struct {
 // session is an open connection to the fleet's NATS. It creates nothing: an
 // operator who looks must not have to be allowed to.
 type session struct {
-	conn  *nats.Conn // nil if the connection is somebody else's
+	conn  *nats.Conn
 	js    jetstream.JetStream
 	names wire.Names
 }
@@ -38,7 +38,14 @@ func (f operatorFlags) open(ctx context.Context, streams cli.Streams) (*session,
 	if err != nil {
 		return nil, err
 	}
-	conn, err := f.Connect(ctx, "weirkeeper operator", f.Logger(streams.Err))
+	connect := func(ctx context.Context, name string) (*nats.Conn, error) {
+		return f.Connect(ctx, name, f.Logger(streams.Err))
+	}
+	return openSession(ctx, connect, "weirkeeper operator", names)
+}
+
+func openSession(ctx context.Context, connect dial, name string, names wire.Names) (*session, error) {
+	conn, err := connect(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +74,7 @@ func openBook[B any](ctx context.Context, f operatorFlags, streams cli.Streams, 
 	return book, err
 }
 
-func (s *session) close() {
-	if s.conn != nil {
-		s.conn.Close()
-	}
-}
+func (s *session) close() { s.conn.Close() }
 
 // works reports whether a worker that is alive is such a one; false also if that
 // cannot be found out.

@@ -24,27 +24,15 @@ const (
 	replayTime = 15 * time.Second
 )
 
-// orders carries out what the status page is told, as the commands of an operator do,
-// with the worker's own connection and its rights. It implements
-// [statuspage.Operator].
+// orders carries out what the status page is told, as the commands of an operator do.
 type orders struct{ session *session }
 
 // refused is an order that makes no sense.
 func refused(err error) error { return &statuspage.RefusedError{Reason: err.Error()} }
 
-func (o orders) connected() error {
-	if !o.session.js.Conn().IsConnected() {
-		return errAway
-	}
-	return nil
-}
-
 // target is what an order is about: a name that was lost on the way is not the whole
 // fleet.
 func (o orders) target(t statuspage.Target) (pauses.Pause, error) {
-	if err := o.connected(); err != nil {
-		return pauses.Pause{}, err
-	}
 	chosen := pauseTarget{Tenant: &t.Tenant}
 	switch {
 	case t.Fleet && t.Tenant != "":
@@ -122,9 +110,6 @@ func (o orders) ResetCircuit(ctx context.Context, order statuspage.CircuitOrder)
 }
 
 func (o orders) circuit(ctx context.Context, name string, write bool, do func(*resilience.Breaker) error) (string, error) {
-	if err := o.connected(); err != nil {
-		return "", err
-	}
 	if err := checkCircuit(name); err != nil {
 		return "", refused(err)
 	}
@@ -156,9 +141,6 @@ func (o orders) circuit(ctx context.Context, name string, write bool, do func(*r
 }
 
 func (o orders) SetLimits(ctx context.Context, order statuspage.LimitsOrder) (string, error) {
-	if err := o.connected(); err != nil {
-		return "", err
-	}
 	entry := tenantLimits{RPM: order.RPM, WindowMS: order.WindowMS, TPM: order.TPM}
 	if entry == (tenantLimits{}) {
 		return "", &statuspage.RefusedError{Reason: "give at least one of rpm, window_ms and tpm: whole numbers, from 1"}
@@ -195,9 +177,6 @@ func (o orders) UnsetLimits(ctx context.Context, order statuspage.Target) (strin
 }
 
 func (o orders) Replay(ctx context.Context, order statuspage.ReplayOrder) (string, error) {
-	if err := o.connected(); err != nil {
-		return "", err
-	}
 	var letters iter.Seq2[publish.Letter, error]
 	switch {
 	case order.Letter != 0 && order.Kind == "" && order.Tenant == "":

@@ -94,11 +94,16 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer closeProvider()
-	conn, closeConn, err := c.connect(ctx, logger)
+	connect, stopServer, err := c.server(logger)
 	if err != nil {
 		return err
 	}
-	defer closeConn()
+	defer stopServer()
+	conn, err := connect(ctx, "weirkeeper worker")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
 	js, err := jetstream.New(conn)
 	if err != nil {
 		return err
@@ -117,7 +122,7 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		return err
 	}
 	defer engine.close()
-	page, err := newStatusPage(js, names, instance, c.address(), token, logger)
+	page, err := newStatusPage(js, names, instance, c.address(), token, connect, logger)
 	if err != nil {
 		return err
 	}
@@ -196,16 +201,14 @@ func (c *runCommand) address() string {
 	return *c.Listen
 }
 
-// connect opens the connection, to the server in this process if there is to be
-// one.
-func (c *runCommand) connect(ctx context.Context, logger *slog.Logger) (*nats.Conn, func(), error) {
-	const name = "weirkeeper worker"
+// dial opens a connection to NATS; name is how the server lists it.
+type dial func(ctx context.Context, name string) (*nats.Conn, error)
+
+// server says how to connect, to the server in this process if there is to be one. That
+// runs until stop is called.
+func (c *runCommand) server(logger *slog.Logger) (connect dial, stop func(), err error) {
 	if !c.Embedded {
-		conn, err := c.Connect(ctx, name, logger)
-		if err != nil {
-			return nil, nil, err
-		}
-		return conn, conn.Close, nil
+		return func(ctx context.Context, name string) (*nats.Conn, error) { return c.Connect(ctx, name, logger) }, func() {}, nil
 	}
 	port, err := embeddedPort(c.NATSURL)
 	if err != nil {
@@ -219,16 +222,10 @@ func (c *runCommand) connect(ctx context.Context, logger *slog.Logger) (*nats.Co
 	if err != nil {
 		return nil, nil, cli.Usage(err)
 	}
-	conn, err := server.Connect(c.Options(name, logger))
-	if err != nil {
-		_ = server.Close()
-		return nil, nil, err
-	}
 	logger.Info("started a NATS server in this process", "url", server.URL(), "store_dir", dir)
-	return conn, func() {
-		conn.Close()
-		_ = server.Close()
-	}, nil
+	return func(_ context.Context, name string) (*nats.Conn, error) {
+		return server.Connect(c.Options(name, logger))
+	}, func() { _ = server.Close() }, nil
 }
 
 // embeddedPort takes the port out of a URL of this machine: the embedded server

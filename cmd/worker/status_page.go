@@ -77,8 +77,9 @@ type statusPage struct {
 	handler  http.Handler
 }
 
-// newStatusPage makes the page of a worker that listens on address; token may be nil.
-func newStatusPage(js jetstream.JetStream, names wire.Names, worker, address string, token func() string, logger *slog.Logger) (*statusPage, error) {
+// newStatusPage makes the page of a worker that listens on address; token may be nil. Orders
+// use connections of their own.
+func newStatusPage(js jetstream.JetStream, names wire.Names, worker, address string, token func() string, connect dial, logger *slog.Logger) (*statusPage, error) {
 	recorder, err := history.New(history.Config{JetStream: js, Names: names, Logger: logger})
 	if err != nil {
 		return nil, err
@@ -95,7 +96,13 @@ func newStatusPage(js jetstream.JetStream, names wire.Names, worker, address str
 		Explain:  func(err error) error { return deniedError(js.Conn(), err) },
 	}
 	if token != nil {
-		config.Token, config.Operator = token, orders{&session{js: js, names: names}}
+		config.Token = token
+		config.Operator = operator(func(ctx context.Context) (*session, error) {
+			if !js.Conn().IsConnected() {
+				return nil, errAway
+			}
+			return openSession(ctx, connect, "weirkeeper status page", names)
+		})
 	}
 	handler, err := statuspage.Handler(config)
 	if err != nil {
@@ -142,6 +149,9 @@ var errAway = errors.New("this worker is not connected to NATS")
 
 // deniedError names the right for lack of which a request was not answered.
 func deniedError(conn *nats.Conn, err error) error {
+	if forbidden, ok := errors.AsType[*forbiddenError](err); ok {
+		return fmt.Errorf("NATS does not allow this worker to %s, see docs/security.md", forbidden.Right)
+	}
 	right := natsconn.DeniedRight(conn.LastError())
 	if right == "" || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, kvcache.ErrUnavailable) {
 		return err

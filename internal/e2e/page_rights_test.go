@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,9 +55,11 @@ func TestThePageWithTheAccountOfAWorker(t *testing.T) {
 		`limits/set {"tenant":"acme","rpm":20}`: "publish to $KV.weir_limits.",
 	} {
 		path, body, _ := strings.Cut(given, " ")
+		asked := time.Now()
 		status, text := order(path, body)
 		require.Equal(t, http.StatusBadGateway, status, text)
-		require.Contains(t, text, right)
+		require.Contains(t, text, "NATS does not allow this worker to "+right)
+		require.Less(t, time.Since(asked), soon, "the server has said so at once")
 	}
 
 	names, err := wire.NewNames("")
