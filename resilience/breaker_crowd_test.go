@@ -17,7 +17,7 @@ import (
 // However many have waited for the recovery, no more are let through than may probe.
 func TestR23NoCrowdIsLetThroughAtRecovery(t *testing.T) {
 	for _, probes := range []int{1, 3} {
-		b := newBench(t, func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = probes })
+		b := newRig(t, func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = probes })
 		for range 20 {
 			b.due()
 			admitted := stampede(t, 32, func() *resilience.Breaker { return b.another() })
@@ -58,7 +58,7 @@ func stampede(t *testing.T, n int, breaker func() *resilience.Breaker) []resilie
 
 // Failures that several instances record at the same time all count.
 func TestNoFailureOfACrowdIsLost(t *testing.T) {
-	b := newBench(t, func(c *resilience.BreakerConfig) { c.FailureThreshold = 1000 })
+	b := newRig(t, func(c *resilience.BreakerConfig) { c.FailureThreshold = 1000 })
 	var all sync.WaitGroup
 	for range 4 {
 		instance := b.another()
@@ -80,7 +80,7 @@ func TestNoFailureOfACrowdIsLost(t *testing.T) {
 
 // Callers that lose against each other do not give up.
 func TestACrowdThatSwapsComesThrough(t *testing.T) {
-	b := newBench(t, func(c *resilience.BreakerConfig) { c.FailureThreshold = 1_000_000 })
+	b := newRig(t, func(c *resilience.BreakerConfig) { c.FailureThreshold = 1_000_000 })
 	var all sync.WaitGroup
 	var failed atomic.Int64
 	for range 64 {

@@ -16,7 +16,7 @@ import (
 func TestR25AmbiguousStateLetsTrafficThrough(t *testing.T) {
 	t.Run("unknown state is closed, with one warning", func(t *testing.T) {
 		var log bytes.Buffer
-		b := newBench(t, func(c *resilience.BreakerConfig) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+		b := newRig(t, func(c *resilience.BreakerConfig) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 		b.edit("state", "ajar")
 		for range 3 {
 			require.NoError(t, b.allowed().Success(t.Context()))
@@ -30,14 +30,14 @@ func TestR25AmbiguousStateLetsTrafficThrough(t *testing.T) {
 		b.open() // and it works on from there
 	})
 	t.Run("no opened_at is due", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		b.edit("state", "open")
 		require.Zero(t, b.retryAfter())
 		require.True(t, b.allowed().Probe())
 	})
 	t.Run("opened_at that is no instant is due", func(t *testing.T) {
 		for _, value := range []string{"yesterday", "", "NaN", "Inf", "-1e300", "1e300"} {
-			b := newBench(t)
+			b := newRig(t)
 			b.edit("state", "open")
 			b.edit("opened_at", value)
 			require.Zero(t, b.retryAfter(), value)
@@ -45,7 +45,7 @@ func TestR25AmbiguousStateLetsTrafficThrough(t *testing.T) {
 		}
 	})
 	t.Run("a number that is none counts as 0", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		b.edit("failures", "many")
 		b.fail(2)
 		b.is(resilience.Closed)
@@ -59,7 +59,7 @@ func TestR25AmbiguousStateLetsTrafficThrough(t *testing.T) {
 // R25 of docs/clauses.md.
 func TestR25OperatorEditsByHand(t *testing.T) {
 	t.Run("open", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		b.edit("state", "open\n") // as echo writes it
 		b.edit("opened_at", "1699999999.5\n")
 		require.Equal(t, 9250*time.Millisecond, b.refused().RetryAfter)
@@ -67,7 +67,7 @@ func TestR25OperatorEditsByHand(t *testing.T) {
 		require.True(t, b.allowed().Probe())
 	})
 	t.Run("close by deleting the state", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		b.open()
 		b.remove("state")
 		require.NoError(t, b.allowed().Success(t.Context()))
@@ -75,7 +75,7 @@ func TestR25OperatorEditsByHand(t *testing.T) {
 		b.is(resilience.Closed)
 	})
 	t.Run("close by writing the state, while a probe is out", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		b.due()
 		probe := b.allowed()
 		b.edit("state", "closed")
@@ -83,18 +83,18 @@ func TestR25OperatorEditsByHand(t *testing.T) {
 		b.is(resilience.Closed)
 	})
 	t.Run("half-open by hand", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		b.edit("state", "half_open")
 		require.NoError(t, b.allowed().Success(t.Context()))
 		b.is(resilience.Closed)
 	})
 	t.Run("free the probes", func(t *testing.T) {
-		for _, free := range []func(*bench){
-			func(b *bench) { b.remove("half_open_calls") },
-			func(b *bench) { b.edit("half_open_calls", "0\n") },
-			func(b *bench) { b.remove("probe.0") },
+		for _, free := range []func(*rig){
+			func(b *rig) { b.remove("half_open_calls") },
+			func(b *rig) { b.edit("half_open_calls", "0\n") },
+			func(b *rig) { b.remove("probe.0") },
 		} {
-			b := newBench(t)
+			b := newRig(t)
 			b.due()
 			lost := b.allowed()
 			b.refused()
@@ -113,7 +113,7 @@ func TestR25OperatorEditsByHand(t *testing.T) {
 		}
 	})
 	t.Run("end the hold", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		require.NoError(t, b.Force(t.Context(), "maintenance"))
 		b.remove("hold")
 		require.Equal(t, 10*time.Second, b.refused().RetryAfter)

@@ -21,7 +21,7 @@ func TestFencingDropsResultsOfPastPeriods(t *testing.T) {
 	}
 	for name, report := range reports {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, func(c *resilience.BreakerConfig) { c.FailureThreshold = 1 })
+			b := newRig(t, func(c *resilience.BreakerConfig) { c.FailureThreshold = 1 })
 			var late []resilience.Permit
 			unmoved := func() {
 				t.Helper()
@@ -47,7 +47,7 @@ func TestFencingDropsResultsOfPastPeriods(t *testing.T) {
 }
 
 func TestLeaseEndsWithoutASignOfLife(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.due()
 	b.allowed() // and never heard of again
 	b.pass(4*time.Second - time.Millisecond)
@@ -63,7 +63,7 @@ func TestLeaseEndsWithoutASignOfLife(t *testing.T) {
 }
 
 func TestLeaseIsKeptByRenewing(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.due()
 	p := b.allowed()
 	for range 10 {
@@ -82,7 +82,7 @@ func TestLeaseIsKeptByRenewing(t *testing.T) {
 }
 
 func TestLeaseDefaultsToTheRecoveryTimeout(t *testing.T) {
-	b := newBench(t, func(c *resilience.BreakerConfig) { c.ProbeLease = 0 })
+	b := newRig(t, func(c *resilience.BreakerConfig) { c.ProbeLease = 0 })
 	b.due()
 	b.allowed()
 	b.pass(10*time.Second - 1)
@@ -94,7 +94,7 @@ func TestLeaseDefaultsToTheRecoveryTimeout(t *testing.T) {
 // The answer of a prober whose lease has ended is still an answer of this
 // period.
 func TestLateProbeStillDecides(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.due()
 	first := b.allowed()
 	b.pass(4 * time.Second)
@@ -117,7 +117,7 @@ func TestReportThatLosesAgainstTheEndOfItsPeriod(t *testing.T) {
 		"success": func(t *testing.T, p resilience.Permit) error { return p.Success(t.Context()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, func(c *resilience.BreakerConfig) { c.Ramp = time.Minute })
+			b := newRig(t, func(c *resilience.BreakerConfig) { c.Ramp = time.Minute })
 			operator, store := b.Breaker, &faultyStore{Memory: b.cache}
 			b.Breaker = b.another(func(c *resilience.BreakerConfig) { c.Cache = store })
 			b.due()
@@ -135,7 +135,7 @@ func TestReportThatLosesAgainstTheEndOfItsPeriod(t *testing.T) {
 // each keeps to its own, the largest bounds all, and whoever ends the period clears it.
 func TestDifferentNumbersOfProbesAreBoundedByTheLargest(t *testing.T) {
 	for _, firstIsNarrow := range []bool{true, false} {
-		b := newBench(t, func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = 3 })
+		b := newRig(t, func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = 3 })
 		wide := b.Breaker
 		narrow := b.another(func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = 1 })
 		for range 3 { // also in the periods that follow, however the one before ended
@@ -178,7 +178,7 @@ func TestDifferentNumbersOfProbesAreBoundedByTheLargest(t *testing.T) {
 
 // Clocks that are 10s wrong, with a timeout of 10s: the cache's clock decides.
 func TestWrongClocksAddNoProbes(t *testing.T) {
-	skewed := func(b *bench, by time.Duration) *bench {
+	skewed := func(b *rig, by time.Duration) *rig {
 		other := *b
 		other.Breaker = b.another(func(c *resilience.BreakerConfig) {
 			c.Clock = func() time.Time { return b.now.Add(by) }
@@ -186,7 +186,7 @@ func TestWrongClocksAddNoProbes(t *testing.T) {
 		return &other
 	}
 	t.Run("a client that is ahead does not probe early", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		fast := skewed(b, 10*time.Second)
 		b.open()
 		for range 10 {
@@ -197,7 +197,7 @@ func TestWrongClocksAddNoProbes(t *testing.T) {
 		fast.allowed()
 	})
 	t.Run("a client that is behind waits no longer than its error", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		slow := skewed(b, -4*time.Second)
 		b.due()
 		require.Equal(t, 4*time.Second, slow.refused().RetryAfter)
@@ -205,14 +205,14 @@ func TestWrongClocksAddNoProbes(t *testing.T) {
 		slow.allowed()
 	})
 	t.Run("opened by a client that is ahead", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		skewed(b, time.Hour).open()
 		require.Equal(t, 10*time.Second, b.refused().RetryAfter, "never more than the timeout")
 		b.pass(10 * time.Second)
 		b.allowed()
 	})
 	t.Run("opened by a client that is behind", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		skewed(b, -time.Hour).open()
 		b.pass(10*time.Second - 1)
 		b.refused()
@@ -220,7 +220,7 @@ func TestWrongClocksAddNoProbes(t *testing.T) {
 		b.allowed()
 	})
 	t.Run("a lease is not cut short by others", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		fast := skewed(b, time.Hour)
 		b.due()
 		b.allowed()

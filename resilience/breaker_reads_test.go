@@ -13,7 +13,7 @@ import (
 
 // R26 of docs/clauses.md.
 func TestR26ReadsArePure(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	look := func() {
 		t.Helper()
 		before := b.versions()
@@ -37,7 +37,7 @@ func TestR26ReadsArePure(t *testing.T) {
 
 // R26 of docs/clauses.md.
 func TestR26RetryAfter(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	require.Zero(t, b.retryAfter())
 	b.open()
 	require.Equal(t, 10*time.Second, b.retryAfter())
@@ -53,7 +53,7 @@ func TestR26RetryAfter(t *testing.T) {
 
 // R26 of docs/clauses.md.
 func TestR26KeysAreTheContract(t *testing.T) {
-	b := newBench(t, func(c *resilience.BreakerConfig) { c.Prefix, c.Name = "llm/", "gpu 1" })
+	b := newRig(t, func(c *resilience.BreakerConfig) { c.Prefix, c.Name = "llm/", "gpu 1" })
 	b.open()
 	require.Equal(t, "open", b.key("state"))
 	require.Equal(t, "1700000000.250", b.key("opened_at"))
@@ -70,14 +70,14 @@ func TestR26KeysAreTheContract(t *testing.T) {
 
 // R27 of docs/clauses.md.
 func TestR27RefusalSaysWhenAndWhy(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.open()
 	b.pass(time.Second)
 	require.Equal(t, &resilience.CircuitOpen{Circuit: "model", RetryAfter: 9 * time.Second, Reason: "no answer"}, b.refused())
 }
 
 func TestSnapshot(t *testing.T) {
-	b := newBench(t, func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = 2 })
+	b := newRig(t, func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = 2 })
 	b.fail(2)
 	s, err := b.Snapshot(t.Context())
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestSnapshot(t *testing.T) {
 
 func TestChangesAreObservable(t *testing.T) {
 	var changes []resilience.Change
-	b := newBench(t, func(c *resilience.BreakerConfig) {
+	b := newRig(t, func(c *resilience.BreakerConfig) {
 		c.OnChange = func(c resilience.Change) { changes = append(changes, c) }
 	})
 	opened := b.now

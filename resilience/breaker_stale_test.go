@@ -15,8 +15,8 @@ import (
 const staleness = time.Second
 
 // staleBench is a circuit whose reads may be a second old, and a counter of them.
-func staleBench(t *testing.T) (*bench, *faultyStore) {
-	b := newBench(t)
+func staleBench(t *testing.T) (*rig, *faultyStore) {
+	b := newRig(t)
 	store := &faultyStore{Memory: b.cache}
 	b.Breaker = b.another(func(c *resilience.BreakerConfig) { c.Cache, c.MaxStaleness = store, staleness })
 	return b, store
@@ -34,7 +34,7 @@ func TestBusyCallersReadOnceInTheStaleness(t *testing.T) {
 }
 
 func TestWithoutStalenessEveryCallReads(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	store := &faultyStore{Memory: b.cache}
 	b.Breaker = b.another(func(c *resilience.BreakerConfig) { c.Cache = store })
 	for range 10 {
@@ -109,7 +109,7 @@ func (s *slowLoad) Load(ctx context.Context, entries []kvcache.Entry) error {
 // What a breaker has written holds for its next call, though a read that began before is
 // answered after.
 func TestAReadThatTheBreakerHasOverwrittenIsNotKept(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	store := &slowLoad{Memory: b.cache}
 	b.Breaker = b.another(func(c *resilience.BreakerConfig) { c.Cache, c.MaxStaleness = store, staleness })
 	p := b.allowed()

@@ -14,13 +14,13 @@ import (
 )
 
 func TestR7BreakerLeavesAForeignCacheOpen(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	require.NoError(t, b.Close())
 	b.allowed()
 }
 
 func TestStoreErrorsAreNotAnswers(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	store := &faultyStore{Memory: b.cache}
 	broken := b.another(func(c *resilience.BreakerConfig) { c.Cache = store })
 	p, ok, err := broken.Allow(t.Context())
@@ -116,7 +116,7 @@ func TestSuccessPathWritesNothingAndAllocatesNothing(t *testing.T) {
 // A cache that can only do the port's eight operations is enough.
 func TestBreakerOverAnUnversionedCache(t *testing.T) {
 	memory := kvcache.NewMemory()
-	b := newBench(t, func(c *resilience.BreakerConfig) {
+	b := newRig(t, func(c *resilience.BreakerConfig) {
 		c.Cache = plainCache{memory}
 		c.RecoveryTimeout = 20 * time.Millisecond
 	})

@@ -40,7 +40,7 @@ func TestR22Configuration(t *testing.T) {
 }
 
 func TestR22ClosedOpensAtTheThreshold(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.fail(2)
 	b.is(resilience.Closed)
 	require.Equal(t, "2", b.key("failures"))
@@ -50,7 +50,7 @@ func TestR22ClosedOpensAtTheThreshold(t *testing.T) {
 }
 
 func TestR22SuccessClearsTheFailures(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	for range 5 {
 		b.fail(2)
 		require.NoError(t, b.allowed().Success(t.Context()))
@@ -60,7 +60,7 @@ func TestR22SuccessClearsTheFailures(t *testing.T) {
 }
 
 func TestR22OpenBecomesHalfOpenByTheCallThatAsks(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.open()
 	b.pass(10*time.Second - time.Millisecond)
 	b.refused()
@@ -73,7 +73,7 @@ func TestR22OpenBecomesHalfOpenByTheCallThatAsks(t *testing.T) {
 
 func TestR22ProbeDecides(t *testing.T) {
 	t.Run("success closes and clears everything", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		b.due()
 		require.NoError(t, b.allowed().Success(t.Context()))
 		b.is(resilience.Closed)
@@ -83,7 +83,7 @@ func TestR22ProbeDecides(t *testing.T) {
 		require.False(t, b.allowed().Probe())
 	})
 	t.Run("failure opens and starts the timeout again", func(t *testing.T) {
-		b := newBench(t)
+		b := newRig(t)
 		b.due()
 		p := b.allowed()
 		b.pass(3 * time.Second)
@@ -98,7 +98,7 @@ func TestR22ProbeDecides(t *testing.T) {
 }
 
 func TestR22OpenIgnoresFailures(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	late := b.allowed()
 	b.open()
 	b.pass(5 * time.Second)
@@ -109,7 +109,7 @@ func TestR22OpenIgnoresFailures(t *testing.T) {
 }
 
 func TestR23NeverMoreProbesThanPermitted(t *testing.T) {
-	b := newBench(t, func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = 3 })
+	b := newRig(t, func(c *resilience.BreakerConfig) { c.HalfOpenMaxCalls = 3 })
 	for range 3 { // each time it reopens there is a fresh allowance
 		b.due()
 		probes := []resilience.Permit{b.allowed(), b.allowed(), b.allowed()}
@@ -131,7 +131,7 @@ func TestR23NeverMoreProbesThanPermitted(t *testing.T) {
 
 // R24 of docs/clauses.md.
 func TestR24FailuresDecayFromTheFirst(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.fail(1)
 	b.pass(6 * time.Second)
 	b.fail(1) // does not keep the first one alive
@@ -142,7 +142,7 @@ func TestR24FailuresDecayFromTheFirst(t *testing.T) {
 	b.fail(1)
 	b.is(resilience.Open)
 
-	b = newBench(t)
+	b = newRig(t)
 	for range 100 { // one every 6s, remembered for 10s: never three
 		b.fail(1)
 		b.pass(6 * time.Second)
@@ -152,11 +152,11 @@ func TestR24FailuresDecayFromTheFirst(t *testing.T) {
 
 // R26 of docs/clauses.md.
 func TestR26ResetForcesClosed(t *testing.T) {
-	for _, prepare := range []func(*bench){
-		func(b *bench) { b.fail(2) }, (*bench).open, func(b *bench) { b.due(); b.allowed() },
-		func(b *bench) { require.NoError(b.t, b.Force(b.t.Context(), "maintenance")) },
+	for _, prepare := range []func(*rig){
+		func(b *rig) { b.fail(2) }, (*rig).open, func(b *rig) { b.due(); b.allowed() },
+		func(b *rig) { require.NoError(b.t, b.Force(b.t.Context(), "maintenance")) },
 	} {
-		b := newBench(t)
+		b := newRig(t)
 		prepare(b)
 		require.NoError(t, b.Reset(t.Context()))
 		b.is(resilience.Closed)
@@ -167,7 +167,7 @@ func TestR26ResetForcesClosed(t *testing.T) {
 
 // R27 of docs/clauses.md.
 func TestR27SharedAndSeparateCircuits(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	twin := b.another()
 	stranger := b.another(func(c *resilience.BreakerConfig) { c.Name = "other" })
 	prefixed := b.another(func(c *resilience.BreakerConfig) { c.Name, c.Prefix = "model", "x-" })
@@ -186,7 +186,7 @@ func TestR27SharedAndSeparateCircuits(t *testing.T) {
 }
 
 func TestR28ReleaseSaysNothingAboutTheServer(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.fail(2)
 	require.NoError(t, b.allowed().Release(t.Context()))
 	require.Equal(t, "2", b.key("failures"))
@@ -194,7 +194,7 @@ func TestR28ReleaseSaysNothingAboutTheServer(t *testing.T) {
 }
 
 func TestTripOpensAtOnceWithTheReason(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	require.NoError(t, b.allowed().Trip(t.Context(), "401 from the server"))
 	require.Equal(t, "401 from the server", b.refused().Reason)
 	b.pass(10 * time.Second)
@@ -203,7 +203,7 @@ func TestTripOpensAtOnceWithTheReason(t *testing.T) {
 }
 
 func TestForcedOpenStaysOpenUntilReset(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	late := b.allowed()
 	require.NoError(t, b.Force(t.Context(), "maintenance"))
 	b.pass(1000 * time.Hour)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestR28TheServerAnsweredIsNoFailure(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	require.Error(t, g.do(errDown))
 	require.Same(t, errShape, g.do(errShape), "R15: as it is")
 	require.Equal(t, 5, g.calls, "R31: never retried")
@@ -23,14 +23,14 @@ func TestR28TheServerAnsweredIsNoFailure(t *testing.T) {
 }
 
 func TestGuardTripsOnWhatCannotWork(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	require.Same(t, errKey, g.do(errKey))
 	require.Equal(t, 1, g.calls, "R31: a wrong key looks like one at once")
 	require.Equal(t, "key refused", g.refused().Reason)
 }
 
 func TestGuardCoolsTheTenantOnly(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	require.Same(t, errSlow, g.do(errSlow))
 	var refused *resilience.RateLimitExceeded
 	require.ErrorAs(t, g.do(nil), &refused)
@@ -41,7 +41,7 @@ func TestGuardCoolsTheTenantOnly(t *testing.T) {
 // A server that says slow down has not failed, and its probe is given back. A used-up
 // quota is no such word.
 func TestARateLimitOfTheServerIsNoFailure(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	g.due()
 	for i := range 100 {
 		call := resilience.Call{Tenant: fmt.Sprint("tenant", i)}
@@ -64,7 +64,7 @@ func TestAStreamIsNotBegunAgainBehindItsFirstPart(t *testing.T) {
 	errBroken := errors.New("stream broken off")
 	delivered := 0
 	policy := resilience.DefaultRetryPolicy()
-	breaker := newBench(t)
+	breaker := newRig(t)
 	g, err := resilience.NewGuard(resilience.GuardConfig{
 		Breaker: breaker.Breaker, Retry: &policy,
 		RetryOptions: []resilience.RetryOption{resilience.WithSleep(noSleep)},
@@ -97,7 +97,7 @@ func TestAStreamIsNotBegunAgainBehindItsFirstPart(t *testing.T) {
 
 // A store that fails looks like no server that has failed, nor the reverse.
 func TestAStoreThatFailsIsNoFailureOfTheServer(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	answer := errors.New("the model's own error")
 	for _, want := range []error{nil, answer, errShape, errKey} {
 		// The line breaks while the model works: its answer stands.
@@ -119,7 +119,7 @@ func TestAStoreThatFailsIsNoFailureOfTheServer(t *testing.T) {
 }
 
 func TestA14CancellationIsNeutral(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	g.due()
 	ctx, cancel := context.WithCancel(t.Context())
 	err := g.Do(ctx, aCall, func(ctx context.Context) (int64, error) { cancel(); return 0, ctx.Err() })
@@ -141,7 +141,7 @@ func TestA14CancellationIsNeutral(t *testing.T) {
 // answer in time.
 func TestA14DeadlineIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGuardBench(t)
+		g := newGuardRig(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		err := g.Do(ctx, aCall, func(ctx context.Context) (int64, error) { <-ctx.Done(); return 0, ctx.Err() })
@@ -151,7 +151,7 @@ func TestA14DeadlineIsAFailure(t *testing.T) {
 }
 
 func TestPanicGivesTheProbeBackAndPassesThrough(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	g.due()
 	require.PanicsWithValue(t, "boom", func() {
 		_ = g.Do(t.Context(), aCall, func(context.Context) (int64, error) { panic("boom") })

@@ -39,18 +39,18 @@ func classify(err error) resilience.Class {
 	return resilience.Class{}
 }
 
-// guardBench is a guard with all its parts on one cache: 5 requests of 100
-// tokens in all per minute, and the circuit of [bench].
-type guardBench struct {
-	*bench
+// guardRig is a guard with all its parts on one cache: 5 requests of 100
+// tokens in all per minute, and the circuit of [rig].
+type guardRig struct {
+	*rig
 	limiter *resilience.Limiter
 	*resilience.Guard
 	store *faultyStore
 	calls int // of the guarded function
 }
 
-func newGuardBench(t *testing.T) *guardBench {
-	g := &guardBench{bench: newBench(t)}
+func newGuardRig(t *testing.T) *guardRig {
+	g := &guardRig{rig: newRig(t)}
 	g.store = &faultyStore{Memory: g.cache}
 	g.Breaker = g.another(func(c *resilience.BreakerConfig) { c.Cache = g.store })
 	var err error
@@ -70,7 +70,7 @@ func newGuardBench(t *testing.T) *guardBench {
 var aCall = resilience.Call{Tenant: "acme", Operation: "extract", Tokens: 10}
 
 // do makes a call whose attempts end with the errors, the last one repeated.
-func (g *guardBench) do(errs ...error) error {
+func (g *guardRig) do(errs ...error) error {
 	return g.Do(g.t.Context(), aCall, func(context.Context) (int64, error) {
 		g.calls++
 		err := errs[0]
@@ -81,7 +81,7 @@ func (g *guardBench) do(errs ...error) error {
 	})
 }
 
-func (g *guardBench) remaining() int {
+func (g *guardRig) remaining() int {
 	g.t.Helper()
 	n, err := g.limiter.Remaining(g.t.Context(), "acme")
 	require.NoError(g.t, err)
@@ -90,7 +90,7 @@ func (g *guardBench) remaining() int {
 
 // R29 of docs/clauses.md.
 func TestR29OneRecordAndOnePlacePerLogicalCall(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	var exhausted *resilience.RetryExhausted
 	require.ErrorAs(t, g.do(errDown), &exhausted)
 	require.Equal(t, 4, g.calls)
@@ -104,7 +104,7 @@ func TestR29OneRecordAndOnePlacePerLogicalCall(t *testing.T) {
 
 // R29 of docs/clauses.md.
 func TestR29OpenCircuitUsesNoAllowance(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	require.NoError(t, g.Force(t.Context(), "maintenance"))
 	for range 20 {
 		var open *resilience.CircuitOpen
@@ -117,7 +117,7 @@ func TestR29OpenCircuitUsesNoAllowance(t *testing.T) {
 
 // R29 of docs/clauses.md.
 func TestR29RateRefusalGivesTheProbeBack(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	g.due()
 	require.NoError(t, g.limiter.Cool(t.Context(), "acme", time.Minute))
 	for range 3 {
@@ -132,7 +132,7 @@ func TestR29RateRefusalGivesTheProbeBack(t *testing.T) {
 
 // R29 of docs/clauses.md.
 func TestR29RateRefusalRecordsNoOutcome(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	require.Error(t, g.do(errDown))
 	require.NoError(t, g.limiter.Cool(t.Context(), "acme", time.Minute))
 	before := g.versions()
@@ -221,7 +221,7 @@ func TestGuardRenewsATinyLeaseWithPauses(t *testing.T) {
 }
 
 func TestGuardSettlesWhatWasUsed(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	used := func(tokens ...int64) error {
 		return g.Do(t.Context(), aCall, func(context.Context) (int64, error) {
 			n := tokens[0]
@@ -246,7 +246,7 @@ func TestGuardSettlesWhatWasUsed(t *testing.T) {
 }
 
 func TestRequestExceedsWindowAtOnce(t *testing.T) {
-	g := newGuardBench(t)
+	g := newGuardRig(t)
 	err := g.Do(t.Context(), resilience.Call{Tenant: "acme", Tokens: 101}, func(context.Context) (int64, error) { panic("called") })
 	var too *resilience.RequestExceedsWindow
 	require.ErrorAs(t, err, &too)

@@ -20,18 +20,18 @@ import (
 // Once a call has ended, what is to be recorded of it is recorded in whole and once,
 // during whichever operation of the store its caller leaves.
 func TestOutcomeIsRecordedWhoeverLeaves(t *testing.T) {
-	probing := func(g *guardBench) { g.due() }
-	failed := func(g *guardBench) { g.fail(1) }
+	probing := func(g *guardRig) { g.due() }
+	failed := func(g *guardRig) { g.fail(1) }
 	for _, tt := range []struct {
 		name    string
-		prepare func(*guardBench)
+		prepare func(*guardRig)
 		err     error
 	}{
 		{"success", failed, nil},
 		{"success of a probe", probing, nil},
-		{"the first failure", func(*guardBench) {}, errDown},
+		{"the first failure", func(*guardRig) {}, errDown},
 		{"a failure", failed, errDown},
-		{"the failure that opens", func(g *guardBench) { g.fail(2) }, errDown},
+		{"the failure that opens", func(g *guardRig) { g.fail(2) }, errDown},
 		{"failure of a probe", probing, errDown},
 		{"trip", failed, errKey},
 		{"trip by a probe", probing, errKey},
@@ -44,7 +44,7 @@ func TestOutcomeIsRecordedWhoeverLeaves(t *testing.T) {
 			// after makes the call whose caller leaves during that operation, and says
 			// what is stored then, and whether there were so many.
 			after := func(step int) (stored string, left bool) {
-				g := newGuardBench(t)
+				g := newGuardRig(t)
 				tt.prepare(g)
 				ctx, leave := context.WithCancel(t.Context())
 				defer leave()
@@ -75,16 +75,16 @@ func TestOutcomeIsRecordedWhoeverLeaves(t *testing.T) {
 // Who leaves while asking for a probe has taken none, during whichever operation of the
 // store.
 func TestWhoLeavesWhileAskingHoldsNoProbe(t *testing.T) {
-	for name, prepare := range map[string]func(*guardBench){
-		"open and due": func(g *guardBench) { g.due() },
-		"half open": func(g *guardBench) {
+	for name, prepare := range map[string]func(*guardRig){
+		"open and due": func(g *guardRig) { g.due() },
+		"half open": func(g *guardRig) {
 			g.due()
 			require.NoError(g.t, g.allowed().Release(g.t.Context()))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for step := 1; ; step++ {
-				g := newGuardBench(t)
+				g := newGuardRig(t)
 				prepare(g)
 				ctx, leave := context.WithCancel(t.Context())
 				defer leave()

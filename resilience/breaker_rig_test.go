@@ -10,9 +10,9 @@ import (
 	"github.com/weirkeeper/weirkeeper/resilience"
 )
 
-// bench is one circuit on a cache in memory, with a clock that stands still
+// rig is one circuit on a cache in memory, with a clock that stands still
 // until it is moved. Threshold 3, recovery 10s, 1 probe, lease 4s.
-type bench struct {
+type rig struct {
 	t     *testing.T
 	now   time.Time
 	cache *kvcache.Memory
@@ -20,8 +20,8 @@ type bench struct {
 	*resilience.Breaker
 }
 
-func newBench(t *testing.T, adjust ...func(*resilience.BreakerConfig)) *bench {
-	b := &bench{t: t, now: time.Unix(1_700_000_000, 250e6)}
+func newRig(t *testing.T, adjust ...func(*resilience.BreakerConfig)) *rig {
+	b := &rig{t: t, now: time.Unix(1_700_000_000, 250e6)}
 	b.cache = kvcache.NewMemory(kvcache.WithClock(b.clock))
 	b.cfg = resilience.BreakerConfig{
 		Cache: b.cache, Name: "model", FailureThreshold: 3, RecoveryTimeout: 10 * time.Second,
@@ -31,10 +31,10 @@ func newBench(t *testing.T, adjust ...func(*resilience.BreakerConfig)) *bench {
 	return b
 }
 
-func (b *bench) clock() time.Time { return b.now }
+func (b *rig) clock() time.Time { return b.now }
 
 // another makes one more breaker for the circuit, as a second process would.
-func (b *bench) another(adjust ...func(*resilience.BreakerConfig)) *resilience.Breaker {
+func (b *rig) another(adjust ...func(*resilience.BreakerConfig)) *resilience.Breaker {
 	cfg := b.cfg
 	for _, a := range adjust {
 		a(&cfg)
@@ -45,9 +45,9 @@ func (b *bench) another(adjust ...func(*resilience.BreakerConfig)) *resilience.B
 	return breaker
 }
 
-func (b *bench) pass(d time.Duration) { b.now = b.now.Add(d) }
+func (b *rig) pass(d time.Duration) { b.now = b.now.Add(d) }
 
-func (b *bench) allowed() resilience.Permit {
+func (b *rig) allowed() resilience.Permit {
 	b.t.Helper()
 	p, ok, err := b.Allow(b.t.Context())
 	require.NoError(b.t, err)
@@ -56,7 +56,7 @@ func (b *bench) allowed() resilience.Permit {
 	return p
 }
 
-func (b *bench) refused() *resilience.CircuitOpen {
+func (b *rig) refused() *resilience.CircuitOpen {
 	b.t.Helper()
 	p, ok, err := b.Allow(b.t.Context())
 	require.NoError(b.t, err)
@@ -65,27 +65,27 @@ func (b *bench) refused() *resilience.CircuitOpen {
 	return p.Refusal()
 }
 
-func (b *bench) fail(times int) {
+func (b *rig) fail(times int) {
 	b.t.Helper()
 	for range times {
 		require.NoError(b.t, b.allowed().Failure(b.t.Context(), "no answer"))
 	}
 }
 
-func (b *bench) open() {
+func (b *rig) open() {
 	b.t.Helper()
 	b.fail(b.cfg.FailureThreshold)
 	b.is(resilience.Open)
 }
 
 // due opens the circuit and lets the recovery timeout pass.
-func (b *bench) due() {
+func (b *rig) due() {
 	b.t.Helper()
 	b.open()
 	b.pass(b.cfg.RecoveryTimeout)
 }
 
-func (b *bench) is(want resilience.State) {
+func (b *rig) is(want resilience.State) {
 	b.t.Helper()
 	got, err := b.State(b.t.Context())
 	require.NoError(b.t, err)
@@ -93,7 +93,7 @@ func (b *bench) is(want resilience.State) {
 }
 
 // key returns what is stored, "" for nothing.
-func (b *bench) key(name string) string {
+func (b *rig) key(name string) string {
 	b.t.Helper()
 	v, _, err := b.cache.Get(b.t.Context(), b.cfg.Prefix+b.cfg.Name+"."+name)
 	require.NoError(b.t, err)
@@ -101,24 +101,24 @@ func (b *bench) key(name string) string {
 }
 
 // edit is an operator at the store's own command line.
-func (b *bench) edit(name, value string) {
+func (b *rig) edit(name, value string) {
 	b.t.Helper()
 	require.NoError(b.t, b.cache.Set(b.t.Context(), b.cfg.Prefix+b.cfg.Name+"."+name, value, 0))
 }
 
-func (b *bench) remove(name string) {
+func (b *rig) remove(name string) {
 	b.t.Helper()
 	require.NoError(b.t, b.cache.Delete(b.t.Context(), b.cfg.Prefix+b.cfg.Name+"."+name))
 }
 
-func (b *bench) retryAfter() time.Duration {
+func (b *rig) retryAfter() time.Duration {
 	b.t.Helper()
 	d, err := b.RetryAfter(b.t.Context())
 	require.NoError(b.t, err)
 	return d
 }
 
-func (b *bench) versions() []kvcache.Entry {
+func (b *rig) versions() []kvcache.Entry {
 	b.t.Helper()
 	var entries []kvcache.Entry
 	for _, name := range []string{"state", "failures", "half_open_calls", "opened_at", "reason", "hold", "probe.0"} {
