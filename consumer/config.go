@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -87,23 +88,12 @@ type CircuitSettings struct {
 }
 
 func (c Config) withDefaults() (Config, error) {
-	set := func(field *time.Duration, def time.Duration) {
-		if *field == 0 {
-			*field = def
-		}
-	}
-	if c.Concurrency == 0 {
-		c.Concurrency = 8
-	}
-	if c.MaxAttempts == 0 {
-		c.MaxAttempts = 5
-	}
-	set(&c.AckWait, 30*time.Second)
-	set(&c.ChunkDeadline, 5*time.Minute)
-	set(&c.DrainTimeout, 30*time.Second)
-	if c.Backoff == (resilience.RetryPolicy{}) {
-		c.Backoff = resilience.DefaultRetryPolicy()
-	}
+	c.Concurrency = cmp.Or(c.Concurrency, 8)
+	c.MaxAttempts = cmp.Or(c.MaxAttempts, 5)
+	c.AckWait = cmp.Or(c.AckWait, 30*time.Second)
+	c.ChunkDeadline = cmp.Or(c.ChunkDeadline, 5*time.Minute)
+	c.DrainTimeout = cmp.Or(c.DrainTimeout, 30*time.Second)
+	c.Backoff = cmp.Or(c.Backoff, resilience.DefaultRetryPolicy())
 	if c.WorkerName == "" {
 		host, err := os.Hostname()
 		if err != nil {

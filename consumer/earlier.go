@@ -46,7 +46,7 @@ func (e *Earlier) Names(ctx context.Context, tenant string, c extraction.Chunk) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
-	results, err := openResults(ctx, e.js, e.names)
+	results, err := openResults(ctx, e.js, e.names, unobserved{})
 	if err != nil {
 		return known
 	}

@@ -23,14 +23,14 @@ type results struct {
 	observer Observer
 }
 
-func openResults(ctx context.Context, js jetstream.JetStream, names wire.Names) (results, error) {
+func openResults(ctx context.Context, js jetstream.JetStream, names wire.Names, observer Observer) (results, error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	stream, err := js.Stream(ctx, names.ResultStream())
 	if err != nil {
 		return results{}, fmt.Errorf("stream %s: %w", names.ResultStream(), err)
 	}
-	return results{js, names, stream, unobserved{}}, nil
+	return results{js, names, stream, observer}, nil
 }
 
 // stored is what is at a chunk's place.

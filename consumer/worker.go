@@ -117,25 +117,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		return ErrRunning
 	}
 	defer w.running.Store(false)
-	created, err := w.ensure(ctx)
-	if inUse, ok := errors.AsType[*wire.SharedInUseError](err); ok {
-		w.setProblem(inUse) // and waits for it to pass
-		err = nil
-	}
-	if err == nil {
-		err = wire.CheckLanes(ctx, w.js, w.names)
-	}
-	if err == nil {
-		w.results, err = openResults(ctx, w.js, w.names)
-		w.results.observer = w.observer
-	}
-	if err != nil {
+	if err := w.prepare(ctx); err != nil {
 		return err
 	}
-	for _, object := range created {
-		w.log.Info("created", "object", object)
-	}
-	w.caution(ctx)
 	w.log.Info("working", "concurrency", w.cfg.Concurrency, "namespace", w.names.Namespace())
 
 	w.presence.begin(ctx)
@@ -162,6 +146,28 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer w.draining.Store(false)
 	w.drain(&loops, giveUp)
 	w.takeLeave(context.WithoutCancel(ctx))
+	return nil
+}
+
+// prepare creates what is missing on the server, and finds out whether the worker can do
+// with what there is.
+func (w *Worker) prepare(ctx context.Context) error {
+	created, err := w.ensure(ctx)
+	if inUse, ok := errors.AsType[*wire.SharedInUseError](err); ok {
+		w.setProblem(inUse) // and waits for it to pass
+	} else if err != nil {
+		return err
+	}
+	if err := wire.CheckLanes(ctx, w.js, w.names); err != nil {
+		return err
+	}
+	if w.results, err = openResults(ctx, w.js, w.names, w.observer); err != nil {
+		return err
+	}
+	for _, object := range created {
+		w.log.Info("created", "object", object)
+	}
+	w.caution(ctx)
 	return nil
 }
 
