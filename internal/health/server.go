@@ -60,6 +60,13 @@ func inTime(patience time.Duration, next http.Handler) http.Handler {
 	})
 }
 
+// patient is a server that waits so long, and no longer.
+func patient(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: inTime(bodyPatience, handler), ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: idlePatience,
+	}
+}
+
 // Listen opens address and serves handler on it, see [CheckAddress].
 func Listen(address string, handler http.Handler) (*Server, error) {
 	address, err := CheckAddress(address)
@@ -70,13 +77,7 @@ func Listen(address string, handler http.Handler) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		listener: listener,
-		http: &http.Server{
-			Handler: inTime(bodyPatience, handler), ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: idlePatience,
-		},
-		done: make(chan struct{}),
-	}
+	s := &Server{listener: listener, http: patient(handler), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		_ = s.http.Serve(listener) // ErrServerClosed, once Close is called
