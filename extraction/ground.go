@@ -116,7 +116,7 @@ func (g *grounder) relationship(d DraftRelationship) {
 	one, other := &g.entities[from], &g.entities[to]
 	var evidence *Evidence
 	if one.Evidence != nil && other.Evidence != nil {
-		evidence = g.evidence(d.Quote, func(p passage) bool { return g.text.speaksOfBoth(p, &g.names[from], &g.names[to]) })
+		evidence = g.evidence(d.Quote, func(p passage) bool { return g.text.speaksOfBoth(p, &g.names[from], &g.names[to], g.names) })
 	}
 	id := RelationshipID(g.tenant, one.ID, typ, other.ID)
 	if i, again := g.byID[id]; again {

@@ -19,8 +19,9 @@ const (
 // sentences before name what it leaves out. A word in the full name of one does not name
 // the other. A sentence that names neither must have a
 // pronoun; if one that names one has a pronoun or "the company", the other may be named
-// further back.
-func (t *indexed) speaksOfBoth(p passage, source, target *name) bool {
+// further back, and if it has neither, it must not begin with another name that was listed:
+// then it says what that does.
+func (t *indexed) speaksOfBoth(p passage, source, target *name, listed []name) bool {
 	if !t.meansSomething(p) || t.isOnly(p, source) || t.isOnly(p, target) {
 		return false
 	}
@@ -30,14 +31,40 @@ func (t *indexed) speaksOfBoth(p passage, source, target *name) bool {
 		return true
 	}
 	reach := sentencesBefore
-	switch pronoun, noun := t.refers(sentence); {
-	case !from && !to && !pronoun:
-		return false
-	case (from || to) && (pronoun || noun):
+	pronoun, noun := t.refers(sentence)
+	switch {
+	case !from && !to:
+		if !pronoun {
+			return false
+		}
+	case pronoun || noun:
 		reach *= 2
+	case t.beginsWithAnother(sentence, source, target, listed):
+		return false
 	}
 	before := t.before(sentence, reach)
 	return (from || t.namesBeside(before, source, target)) && (to || t.namesBeside(before, target, source))
+}
+
+// beginsWith reports whether a sentence begins with a name, or an article and a name.
+func (t *indexed) beginsWith(sentence passage, n *name) bool {
+	at, end := sentence.words.start, sentence.words.end
+	if at+1 < end && article(t.written(&t.words[at])) {
+		at++
+	}
+	first := t.words[at]
+	if !first.spaced {
+		return slices.ContainsFunc(n.dense, func(part string) bool { return strings.HasPrefix(t.written(&first), part) })
+	}
+	return t.oneOf(at, n.own) >= 0 && t.mentions(t.between(at, min(at+len(n.words), end)), n)
+}
+
+// beginsWithAnother reports whether a sentence begins with a name that is neither of two.
+func (t *indexed) beginsWithAnother(sentence passage, one, other *name, listed []name) bool {
+	if t.beginsWith(sentence, one) || t.beginsWith(sentence, other) {
+		return false
+	}
+	return slices.ContainsFunc(listed, func(n name) bool { return t.beginsWith(sentence, &n) })
 }
 
 // namesBeside reports whether a passage speaks of a name, and not only by words of another one.
