@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -150,6 +151,8 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 	if c.openai() {
 		warnSmallTokens(logger, c.limits().Tokens, fullChunk(c.SplitFlags), c.MaxTokens)
 	}
+	defer widenHeap()()
+	debug.FreeOSMemory() // what the start has left behind
 	logger.Info("starting", "model", provider.Model(), "rpm", limitsShown(c.limits().Requests), "window", c.Window, "circuit", c.Circuit, "cache", c.Cache)
 	return startError(ctx, js, names, engine.worker.Run(ctx))
 }

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"os"
+	"runtime"
+)
+
+// spareHeap is how much more garbage than Go allows for a worker may make between two
+// collections. A worker keeps some 8 MB, so that there would be one every few hundred chunks,
+// each of which looks at all of that: a tenth of what a busy worker does.
+const spareHeap = 32 << 20
+
+// widenHeap lets the heap grow by [spareHeap] until undo is called: the collector takes
+// memory that is reserved for kept, and as nobody touches it the machine is asked for
+// none. A higher GOGC would also multiply what a large document or an embedded server keeps.
+// Whoever sets GOGC or GOMEMLIMIT has his way.
+func widenHeap() (undo func()) {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	reserved := make([]byte, spareHeap)
+	return func() { runtime.KeepAlive(reserved) }
+}
