@@ -13,6 +13,7 @@ const (
 type meter struct {
 	mu   sync.Mutex
 	most int64             // tokens that it has reported of one prompt
+	few  count             // of the last prompt of which it has reported too few
 	seen [scripts]evidence // of texts in one kind of script
 }
 
@@ -29,12 +30,13 @@ type count struct{ fewest, tokens int64 }
 // always the same. So all of this must come together:
 //
 //   - The count is a fifth below the fewest tokens that any tokenizer makes of the prompt.
-//   - It is what a context holds to the token, or one less: Ollama cuts there.
+//   - It is what a context holds to the token, or one less: Ollama cuts there. Or it is
+//     the same as of another prompt that was too long.
 //   - The server has never read more.
 //   - It has shown that it counts texts in this script: see [evidence.follows].
 //
 // A server that counts honestly is never accused, by the first. One that leaves out
-// what it has cached can meet the second and third by chance once in thousands of
+// what it has cached can meet the second and third by chance once in hundreds of
 // prompts that set a new record.
 func (m *meter) cuts(system int64, text string, promptTokens int64) bool {
 	if promptTokens <= 0 {
@@ -54,9 +56,14 @@ func (m *meter) cuts(system int64, text string, promptTokens int64) bool {
 		m.seen[kind].add(count{fewest, promptTokens})
 		return false
 	}
+	if !record || promptTokens*5 > fewest*4 || !m.seen[kind].follows() {
+		return false
+	}
+	before := m.few
+	m.few = count{fewest, promptTokens}
 	context := (promptTokens + 1) / contextStep * contextStep
-	full := context >= smallestContext && promptTokens-context <= 0
-	return record && full && promptTokens*5 <= fewest*4 && m.seen[kind].follows()
+	full := context >= smallestContext && promptTokens <= context
+	return full || promptTokens == before.tokens && fewest != before.fewest
 }
 
 // add takes in a full count. A round one may be no count at all.

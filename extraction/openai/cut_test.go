@@ -56,6 +56,20 @@ func TestAPromptThatTheServerCutIsContextTooLong(t *testing.T) {
 	}
 }
 
+// To whatever size a server cuts, two long prompts that come out the same show it.
+func TestTwoPromptsThatWereCutToOneSizeAreNoticed(t *testing.T) {
+	m := openai.NewMeter()
+	cuts := func(words string, tokens int64) bool { return m.Cuts(extraction.Request{Text: words}, tokens) }
+	require.False(t, cuts(words(1, 300), 401))
+	require.False(t, cuts(words(2, 600), 790))
+	require.False(t, cuts(words(3, 3000), 1500), "the first may be an odd count")
+	require.False(t, cuts(words(3, 3000), 1500), "the same prompt")
+	require.True(t, cuts(words(4, 3100), 1500))
+	require.True(t, cuts(words(5, 3000), 1500))
+	require.False(t, cuts(words(6, 3000), 1499), "not the same")
+	require.False(t, cuts(words(7, 600), 790))
+}
+
 // Of a cut like the one above, each sign alone is none: whoever is accused wrongly loses
 // good chunks.
 func TestNoSignOfACutIsEnoughAlone(t *testing.T) {
