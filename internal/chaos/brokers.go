@@ -39,11 +39,11 @@ func brokers(ctx context.Context, w *world) ([]finding, error) {
 		return nil, err
 	}
 	calls, crashed := w.model.calls(), w.crashed()
-	return []finding{
+	return append([]finding{
 		{
 			Promise: "workers outlive their broker", Measured: fmt.Sprintf("%d kills, away for %v in all, %d of %d done at the last; %d workers ended", times, away.Round(10*time.Millisecond), done, chunks, len(crashed)),
 			Bar: "0 ended, not all done", Verdict: verdict(len(crashed) == 0 && done < chunks),
 		},
-		checkOnce(published, o), checkLetters(nil, o), checkNotRepeated(calls, o, 0),
-	}, nil
+		checkOnce(published, o),
+	}, w.checkRest(calls, o)...), nil
 }

@@ -117,6 +117,12 @@ func TestDeadLetterCheckBites(t *testing.T) {
 	require.Equal(t, kept, checkLetters(nil, outcomes{}).Verdict)
 }
 
+func TestNobodyIsAskedWhatHeDoesNotHave(t *testing.T) {
+	for design, findings := range map[string]int{ours: 2, literalID: 1, literalPlain: 0} {
+		require.Len(t, (&world{design: design}).checkRest(nil, outcomes{}), findings, design)
+	}
+}
+
 func TestRepetitionCheckBites(t *testing.T) {
 	before, after := call{of: a, at: start.Add(-time.Second)}, call{of: a, at: start.Add(1100 * time.Millisecond)}
 	require.Equal(t, kept, checkNotRepeated([]call{before}, good(), 0).Verdict)
@@ -127,10 +133,15 @@ func TestRepetitionCheckBites(t *testing.T) {
 
 func TestProbeChecksBite(t *testing.T) {
 	const recovery = 2 * time.Second
-	require.Equal(t, kept, checkProbes(spread(0, recovery+100*time.Millisecond, 3), recovery).Verdict)
-	require.Equal(t, broken, checkProbes(spread(0, recovery-time.Millisecond, 3), recovery).Verdict, "too early")
-	require.Equal(t, broken, checkProbes(spread(0, 2*recovery, 3), recovery).Verdict, "too late")
-	require.Equal(t, broken, checkProbes(nil, recovery).Verdict)
+	soon := start.Add(recovery) // after the circuit opened
+	require.Equal(t, kept, checkProbes(start, spread(recovery, recovery+100*time.Millisecond, 3), recovery).Verdict)
+	require.Equal(t, broken, checkProbes(start, spread(recovery-time.Millisecond, recovery, 3), recovery).Verdict, "the first is too early")
+	require.Equal(t, broken, checkProbes(start, spread(recovery, recovery-time.Millisecond, 3), recovery).Verdict, "they are too early")
+	require.Equal(t, broken, checkProbes(start, spread(recovery, 2*recovery, 3), recovery).Verdict, "too late")
+	require.Equal(t, broken, checkProbes(start, nil, recovery).Verdict)
+	twice := checkProbes(start, []time.Time{soon, soon.Add(1), soon.Add(recovery + 1), soon.Add(2 * recovery)}, recovery)
+	require.Equal(t, broken, twice.Verdict)
+	require.Contains(t, twice.Measured, "4, 0s to 2s apart, at most 2 in any 2s")
 
 	fails, works := call{at: start.Add(1), status: 500}, call{at: start.Add(1), status: 200}
 	require.Equal(t, kept, checkRecovery([]call{works}, start).Verdict)
@@ -181,8 +192,8 @@ func TestChoice(t *testing.T) {
 	require.Len(t, all, len(scenarios()))
 	both, err := choose(options{designs: "both", names: "window, kills"})
 	require.NoError(t, err)
-	require.Len(t, both, 4, "the literal design has no kills")
-	for _, wrong := range []options{{designs: "mine"}, {designs: ours, names: "windows"}, {designs: literalPlain, names: "kills"}} {
+	require.Len(t, both, 3+3, "each with what it is compared with")
+	for _, wrong := range []options{{designs: "mine"}, {designs: ours, names: "windows"}, {designs: literalPlain, names: "away"}} {
 		_, err := choose(wrong)
 		require.Error(t, err)
 	}

@@ -14,6 +14,9 @@
 // seed, which it prints.
 //
 // The literal design is the obvious one: a consumer that all tenants share, a limit
-// that is asked for each message in hand, and a Nak with the time to wait. It is
-// package literal below this one, and there to be compared with.
+// that is asked for each message in hand, a Nak with the time to wait, a circuit breaker
+// in each process, a result that is published before the acknowledgement. It is
+// package literal below this one, and there to be compared with, also with our limiter
+// (literal+exact) and with a message ID for its results (literal+id). What it does not
+// have, such as dead letters, is not among its findings.
 package main

@@ -43,13 +43,13 @@ func kills(ctx context.Context, w *world) ([]finding, error) {
 		return nil, err
 	}
 	calls := w.model.calls()
-	return []finding{
+	return append([]finding{
 		{
 			Promise: "the workers are killed while they work", Measured: fmt.Sprintf("%d kills in %v, %d of %d chunks done by then; %d calls in the end", times, took.Round(100*time.Millisecond), done, chunks, len(calls)),
 			Bar: "some done, not all", Verdict: verdict(done > 0 && done < chunks),
 		},
-		checkOnce(published, o), checkLetters(nil, o), checkNotRepeated(calls, o, 0),
-	}, nil
+		checkOnce(published, o),
+	}, w.checkRest(calls, o)...), nil
 }
 
 // startWith starts workers and publishes so many chunks of one tenant for them.

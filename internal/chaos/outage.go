@@ -11,7 +11,8 @@ import (
 
 // outage: the model server fails whatever it is asked, in several ways, and then
 // recovers. The fleet notices soon, asks once per recovery timeout, and afterwards
-// goes on without another failure.
+// goes on without another failure. In the literal design each worker has a circuit of
+// its own, with the same threshold and the same timeout.
 func outage(ctx context.Context, w *world) ([]finding, error) {
 	const workers, slots, threshold, recovery = 4, 2, 5, 2 * time.Second
 	periods := pick(w.form, 2, 10)
@@ -20,9 +21,11 @@ func outage(ctx context.Context, w *world) ([]finding, error) {
 		way, _ := modelserver.Named(ways[w.rnd.IntN(len(ways))])
 		return way.WithDelay(20 * time.Millisecond)
 	})
-	err := w.startWorkers(ctx, workers, "--rpm", "unlimited", "--concurrency", fmt.Sprint(slots), "--max-retries", "0", "--max-attempts", "100",
-		"--failure-threshold", fmt.Sprint(threshold), "--recovery-timeout", recovery.String())
-	if err != nil {
+	flags := []string{"--rpm", "unlimited", "--concurrency", fmt.Sprint(slots), "--failure-threshold", fmt.Sprint(threshold), "--recovery-timeout", recovery.String()}
+	if w.design == ours { // as the other has it: nothing is tried again at once, or given up
+		flags = append(flags, "--max-retries", "0", "--max-attempts", "100")
+	}
+	if err := w.startWorkers(ctx, workers, flags...); err != nil {
 		return nil, err
 	}
 	published, err := w.client.publish(ctx, "acme", 0, 200)
@@ -33,7 +36,12 @@ func outage(ctx context.Context, w *world) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := await(ctx, time.Duration(periods+2)*2*recovery, "the fleet probes", func() bool { return w.model.requests() >= first+periods }); err != nil {
+	var probes []time.Time
+	err = await(ctx, time.Duration(periods+2)*2*recovery, "the fleet probes", func() bool {
+		probes = arrivals(w.model.calls()[first:], "")
+		return len(probes) > 0 && probes[len(probes)-1].Sub(probes[0]) >= time.Duration(periods-1)*recovery
+	})
+	if err != nil {
 		return nil, err
 	}
 	w.model.behaves(nil)
@@ -43,24 +51,26 @@ func outage(ctx context.Context, w *world) ([]finding, error) {
 		return nil, err
 	}
 	calls := w.model.calls()
-	return []finding{
+	return append([]finding{
 		{
 			Promise:  "a dead server is left alone",
-			Measured: fmt.Sprintf("%d calls until the circuit was open", first),
+			Measured: fmt.Sprintf("%d calls until it was", first),
 			Bar:      fmt.Sprintf("<= %d", threshold+workers*slots),
 			Verdict:  verdict(first >= threshold && first <= threshold+workers*slots),
 		},
-		checkProbes(append([]time.Time{failure(calls, threshold)}, arrivals(calls[first:first+periods], "")...), recovery),
+		checkProbes(failure(calls, threshold), probes, recovery),
 		checkRecovery(calls, recovered),
 		checkOnce(published, o),
-		checkLetters(nil, o),
-	}, nil
+	}, w.checkRest(calls, o)...), nil
 }
 
-// opened waits until the circuit is open and those calls have come that were let
-// through before, and returns how many have come in all.
+// opened waits until the circuit is open, which the literal design does not show, and
+// those calls have come that were let through before, and returns how many have come
+// in all.
 func (w *world) opened(ctx context.Context) (int, error) {
-	err := await(ctx, 30*time.Second, "the circuit opens", func() bool { return w.client.circuit(ctx) == "open" })
+	err := await(ctx, 30*time.Second, "the circuit opens", func() bool {
+		return w.client.circuit(ctx) == "open" || w.design != ours && w.model.requests() > 0
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -82,18 +92,18 @@ func failure(calls []call, nth int) time.Time {
 	return times[nth-1]
 }
 
-// checkProbes: from one time to the next it is a recovery timeout, and not much more
-// than that. The first is when the circuit opened, the others are calls.
-func checkProbes(times []time.Time, recovery time.Duration) finding {
+// checkProbes: from one call to the next, and to the first from when the circuit
+// opened, it is a recovery timeout, and not much more than that.
+func checkProbes(opened time.Time, probes []time.Time, recovery time.Duration) finding {
 	const late = 1500 * time.Millisecond // on a busy machine
-	var gaps []time.Duration
-	for i := 1; i < len(times); i++ {
-		gaps = append(gaps, times[i].Sub(times[i-1]).Round(time.Millisecond))
-	}
 	f := finding{Promise: "then one call per recovery timeout", Bar: fmt.Sprintf("%v to %v apart", recovery, recovery+late), Verdict: broken, Measured: "no calls"}
+	var gaps []time.Duration
+	for i, before := 0, opened; i < len(probes); i, before = i+1, probes[i] {
+		gaps = append(gaps, probes[i].Sub(before).Round(time.Millisecond))
+	}
 	if len(gaps) > 0 {
 		least, most := slices.Min(gaps), slices.Max(gaps)
-		f.Measured = fmt.Sprintf("%d, %v to %v apart", len(gaps), least, most)
+		f.Measured = fmt.Sprintf("%d, %v to %v apart, at most %d in any %v", len(gaps), least, most, mostWithin(probes, recovery), recovery)
 		f.Verdict = verdict(least >= recovery && most <= recovery+late)
 	}
 	return f

@@ -19,7 +19,10 @@ const (
 	ours         = "ours"
 	literalPlain = "literal"       // with the limit that the obvious design has: get, count, put
 	literalExact = "literal+exact" // with ours, so that what the consumer does is seen alone
+	literalID    = "literal+id"    // with a message ID, so that the server drops a second result for two minutes
 )
+
+func literals() []string { return []string{literalPlain, literalExact, literalID} }
 
 // form is how long and how deep a scenario is.
 type form struct{ short bool }
@@ -40,28 +43,29 @@ func pick[T any](f form, short, long T) T {
 // it could not be carried out.
 type scenario struct {
 	name     string
-	compared bool // with the literal design
+	compared []string // designs that it is carried out with beside ours
 	run      func(ctx context.Context, w *world) ([]finding, error)
 }
 
 func scenarios() []scenario {
+	limits, results := []string{literalPlain, literalExact}, []string{literalPlain, literalID}
 	return []scenario{
-		{"window", true, window},
-		{"isolation", true, isolation},
-		{"outage", false, outage},
-		{"prober", false, prober},
-		{"kills", false, kills},
-		{"brokers", false, brokers},
-		{"stopped", false, stopped},
-		{"drains", false, drains},
-		{"model", false, faulty},
-		{"catalogue", false, everything},
-		{"away", false, away},
+		{"window", limits, window},
+		{"isolation", limits, isolation},
+		{"outage", []string{literalPlain}, outage},
+		{"prober", nil, prober},
+		{"kills", results, kills},
+		{"brokers", results, brokers},
+		{"stopped", nil, stopped},
+		{"drains", nil, drains},
+		{"model", nil, faulty},
+		{"catalogue", nil, everything},
+		{"away", nil, away},
 	}
 }
 
 func scenarioNames() string { return names(func(scenario) bool { return true }) }
-func baselineNames() string { return names(func(s scenario) bool { return s.compared }) }
+func baselineNames() string { return names(func(s scenario) bool { return len(s.compared) > 0 }) }
 
 func names(which func(scenario) bool) string {
 	var all []string
@@ -86,9 +90,9 @@ func choose(o options) ([]trial, error) {
 	case ours:
 		designs = []string{ours}
 	case literalPlain:
-		designs = []string{literalPlain, literalExact}
+		designs = literals()
 	case "both":
-		designs = []string{ours, literalPlain, literalExact}
+		designs = append([]string{ours}, literals()...)
 	default:
 		return nil, fmt.Errorf("-design must be ours, literal or both, not %q", o.designs)
 	}
@@ -104,7 +108,7 @@ func choose(o options) ([]trial, error) {
 		if everything || wanted[s.name] {
 			delete(wanted, s.name)
 			for _, design := range designs {
-				if design == ours || s.compared {
+				if design == ours || slices.Contains(s.compared, design) {
 					trials = append(trials, trial{s, design})
 				}
 			}

@@ -47,8 +47,11 @@ func (w *world) command(name string, log io.Writer, flags []string) process.Comm
 	}
 	if w.design != ours {
 		c.Path, c.Args = w.programs.path("literal"), nil
-		if w.design == literalExact {
+		switch w.design {
+		case literalExact:
 			c.Args = []string{"--exact"}
+		case literalID:
+			c.Args = []string{"--id"}
 		}
 	}
 	c.Args = append(c.Args, flags...)

@@ -26,7 +26,7 @@ func buildPrograms(ctx context.Context, dir string, trials []trial) (programs, e
 	if needs(trials, ours) {
 		packages = append(packages, "./cmd/worker")
 	}
-	if needs(trials, literalPlain, literalExact) {
+	if needs(trials, literals()...) {
 		packages = append(packages, "./internal/chaos/literal")
 	}
 	bin := filepath.Join(dir, "bin")
@@ -113,6 +113,19 @@ func (w *world) settledWithin(ctx context.Context, patience time.Duration, n int
 		return outcomes{}, err
 	}
 	return c.outcomes(ctx)
+}
+
+// checkRest is what cannot be asked of every design: the literal one has no dead letters,
+// and where a result may replace another, nobody knows when the first was stored.
+func (w *world) checkRest(calls []call, o outcomes) []finding {
+	switch w.design {
+	case ours:
+		return []finding{checkLetters(nil, o), checkNotRepeated(calls, o, 0)}
+	case literalID:
+		return []finding{checkNotRepeated(calls, o, 0)}
+	default:
+		return nil
+	}
 }
 
 // log is a file for what a process writes, over all its lives.

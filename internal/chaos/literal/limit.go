@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -15,7 +16,14 @@ import (
 // limit takes a call of a tenant's allowance, or says how long to wait.
 type limit func(ctx context.Context, tenant string) (wait time.Duration, err error)
 
-func openLimit(ctx context.Context, js jetstream.JetStream, rpm int, width time.Duration, exact bool) (limit, error) {
+func openLimit(ctx context.Context, js jetstream.JetStream, calls string, width time.Duration, exact bool) (limit, error) {
+	if calls == "unlimited" {
+		return func(context.Context, string) (time.Duration, error) { return 0, nil }, nil
+	}
+	rpm, err := strconv.Atoi(calls)
+	if err != nil {
+		return nil, err
+	}
 	if exact {
 		return exactLimit(ctx, js, rpm, width)
 	}

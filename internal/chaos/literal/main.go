@@ -1,12 +1,14 @@
 // Command literal is the worker that one would write first: all workers share one
 // consumer, each slot fetches a message, asks the tenant's limit with the message in
-// hand, and gives it back with the time to wait if there is none left. It is the
-// baseline of the scenarios in the package above, kept plain and honest, and no part
-// of the product.
+// hand, and gives it back with the time to wait if there is none left; else it asks the
+// model, publishes the result and acknowledges. It is the baseline of the scenarios in
+// the package above, kept plain and honest, and no part of the product.
 //
 // Its limit is the obvious one as well: the times of the last calls under a key of a
 // KeyValue bucket, read, counted, written. With -exact it is the product's limiter, so
-// that what the consumer does is seen alone.
+// that what the consumer does is seen alone. Its circuit breaker is of the process, as
+// those are that one can import. With -id its results have a message ID, and the server
+// drops a second one that comes within two minutes.
 package main
 
 import (
@@ -28,18 +30,30 @@ import (
 )
 
 func main() {
-	rpm := flag.Int("rpm", 0, "calls per tenant and window")
+	rpm := flag.String("rpm", "unlimited", "calls per tenant and window")
 	width := flag.Duration("window", time.Minute, "the window")
 	slots := flag.Int("concurrency", 8, "chunks in hand")
 	exact := flag.Bool("exact", false, "use the product's limiter")
+	id := flag.Bool("id", false, "give results a message ID")
+	threshold := flag.Int("failure-threshold", 5, "failures in a row that open the circuit")
+	recovery := flag.Duration("recovery-timeout", time.Minute, "from there to the next call")
 	flag.Parse()
-	if err := run(*rpm, *width, *slots, *exact); err != nil {
+	w := worker{circuit: &breaker{threshold: *threshold, recovery: *recovery}, id: *id}
+	if err := w.run(*rpm, *width, *slots, *exact); err != nil {
 		fmt.Fprintln(os.Stderr, "literal:", err)
 		os.Exit(1)
 	}
 }
 
-func run(rpm int, width time.Duration, slots int, exact bool) error {
+// worker is what its slots share.
+type worker struct {
+	js      jetstream.JetStream
+	limit   limit
+	circuit *breaker
+	id      bool
+}
+
+func (w worker) run(rpm string, width time.Duration, slots int, exact bool) error {
 	ctx := context.Background()
 	nc, err := nats.Connect(os.Getenv("NATS_URL"), nats.MaxReconnects(-1))
 	if err != nil {
@@ -62,8 +76,8 @@ func run(rpm int, width time.Duration, slots int, exact bool) error {
 	if err != nil {
 		return err
 	}
-	limit, err := openLimit(ctx, js, rpm, width, exact)
-	if err != nil {
+	w.js = js
+	if w.limit, err = openLimit(ctx, js, rpm, width, exact); err != nil {
 		return err
 	}
 	var all sync.WaitGroup
@@ -77,7 +91,7 @@ func run(rpm int, width time.Duration, slots int, exact bool) error {
 					continue
 				}
 				for msg := range batch.Messages() {
-					if err := handle(ctx, js, limit, msg); err != nil {
+					if err := w.handle(ctx, msg); err != nil {
 						fmt.Fprintln(os.Stderr, "chunk:", err)
 						_ = msg.NakWithDelay(time.Second)
 					}
@@ -90,10 +104,10 @@ func run(rpm int, width time.Duration, slots int, exact bool) error {
 }
 
 // handle does one message.
-func handle(ctx context.Context, js jetstream.JetStream, limit limit, msg jetstream.Msg) error {
+func (w worker) handle(ctx context.Context, msg jetstream.Msg) error {
 	_, tenant, _ := strings.Cut(msg.Subject(), "weir.chunks.")
 	started := time.Now()
-	wait, err := limit(ctx, tenant)
+	wait, err := w.limit(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -107,20 +121,29 @@ func handle(ctx context.Context, js jetstream.JetStream, limit limit, msg jetstr
 	if err := json.Unmarshal(msg.Data(), &chunk); err != nil {
 		return err
 	}
-	if err := ask(ctx, chunk.Text); err != nil {
+	if wait := w.circuit.enter(time.Now()); wait > 0 {
+		return msg.NakWithDelay(wait)
+	}
+	err = ask(ctx, chunk.Text)
+	w.circuit.left(time.Now(), err != nil)
+	if err != nil {
 		return err
 	}
 	body, err := json.Marshal(map[string]any{"tenant_id": tenant, "document_id": chunk.Document, "started_at": started})
 	if err != nil {
 		return err
 	}
-	if _, err := js.Publish(ctx, "weir.results."+tenant+"."+chunk.Document+".0", body); err != nil {
+	subject, opts := "weir.results."+tenant+"."+chunk.Document+".0", []jetstream.PublishOpt(nil)
+	if w.id {
+		opts = append(opts, jetstream.WithMsgID(subject))
+	}
+	if _, err := w.js.Publish(ctx, subject, body, opts...); err != nil {
 		return err
 	}
 	return msg.DoubleAck(ctx)
 }
 
-// ask calls the model. What it says is of no interest here.
+// ask calls the model. What it says is of no interest here, but it has to be an answer.
 func ask(ctx context.Context, text string) error {
 	body, err := json.Marshal(map[string]any{"model": "test-model", "messages": []map[string]string{{"role": "user", "content": text}}})
 	if err != nil {
@@ -136,11 +159,21 @@ func ask(ctx context.Context, text string) error {
 		return err
 	}
 	defer res.Body.Close()
-	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+	said, err := io.ReadAll(res.Body)
+	if err != nil {
 		return err
 	}
 	if res.StatusCode != http.StatusOK {
 		return errors.New(res.Status)
+	}
+	var answer struct {
+		Choices []struct{} `json:"choices"`
+	}
+	if err := json.Unmarshal(said, &answer); err != nil {
+		return err
+	}
+	if len(answer.Choices) == 0 {
+		return errors.New("the model has not answered")
 	}
 	return nil
 }
