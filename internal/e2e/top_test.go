@@ -160,7 +160,7 @@ func TestTopOnATerminal(t *testing.T) {
 	require.Equal(t, 0, paused.code, paused)
 
 	x := onTerminal(t, url, 80, 24, "worker", "top", "--interval", "200ms")
-	frame := x.shows(80, 24, "weir  ", "no workers", "waiting 104", "tenant globex is paused until", "acme", "1-19 of 103 tenants, by waiting")
+	frame := x.shows(80, 24, "weir  ", "no workers", "waiting 104", "tenant globex is paused until", "acme", "1-19 of 103 tenants, by waiting (*)")
 	require.Contains(t, frame, `"\x1b[2Jevil"`)
 	require.Contains(t, x.sent(), "\x1b[?1049h")
 
@@ -218,7 +218,7 @@ func TestTopOffATerminal(t *testing.T) {
 	require.Empty(t, once.errOut)
 	require.NotContains(t, once.out, "\x1b")
 	require.Regexp(t, `(?m)^acme\s+2\s`, once.out)
-	require.Contains(t, once.out, "1-2 of 3 tenants, by waiting\n\n")
+	require.Contains(t, once.out, "1-2 of 3 tenants, by waiting (*)\n\n")
 	require.NotContains(t, once.out, "globex")
 
 	var fleet struct {
@@ -236,7 +236,7 @@ func TestTopOffATerminal(t *testing.T) {
 	require.Equal(t, "acme", fleet.Tenants[0].Tenant)
 
 	p := command{program: "worker", args: []string{"top", "--interval", "200ms", "--filter", "glo"}, env: []string{"NATS_URL=" + url}}.start(t)
-	eventually(t, "a block for each look", func() bool { return strings.Count(p.output.String(), "of 1 tenant, by waiting") >= 3 })
+	eventually(t, "a block for each look", func() bool { return strings.Count(p.output.String(), "of 1 tenant, by waiting (*)") >= 3 })
 	require.Equal(t, 0, p.stop())
 	require.NotContains(t, p.output.String(), "\x1b")
 
