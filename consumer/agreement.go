@@ -28,29 +28,32 @@ type agreement struct {
 	bucket *follow.Bucket
 	log    *slog.Logger
 
-	reviewed int64 // how many workers there were, 0 before the first time
-	since    int64 // announcements since
-	told     map[string]string
-	now      atomic.Pointer[[]alive.Disagreement]
+	reviewed  int64 // how many entries there were, 0 before the first time
+	since     int64 // announcements since
+	strangers int64 // entries that no worker has written
+	told      map[string]string
+	now       atomic.Pointer[[]alive.Disagreement]
 }
 
-// review takes how many workers there are, after each announcement. What it cannot read
+// review takes how many entries there are, after each announcement. What it cannot read
 // keeps nobody from working, and it asks less often then.
-func (a *agreement) review(ctx context.Context, workers int64) {
+func (a *agreement) review(ctx context.Context, entries int64) {
 	a.since++
-	if a.reviewed > 0 && (a.since < workers/reviewShare || a.since < reviewEvery && workers == a.reviewed) {
+	if a.reviewed > 0 && (a.since < entries/reviewShare || a.since < reviewEvery && entries == a.reviewed) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	reading, err := a.bucket.Look(ctx)
-	a.since, a.reviewed = 0, workers
+	a.since, a.reviewed = 0, entries
 	switch {
 	case err != nil:
 		a.since = -9 * reviewEvery
 		a.log.Debug("cannot read what the other workers were started with", "error", wire.CleanError(err.Error()))
 	case reading.Fresh:
-		all := alive.Disagreements(alive.States(reading.Entries))
+		states, strangers := alive.States(reading.Entries)
+		a.strangers = int64(strangers)
+		all := alive.Disagreements(states)
 		a.tell(all)
 		a.now.Store(&all)
 	}

@@ -28,8 +28,8 @@ const (
 )
 
 // presence makes the workers of a fleet count each other: each keeps a key of its
-// own in a bucket that forgets what is not renewed, and the number of keys is the
-// number of workers. What a worker takes of a shared allowance follows from that;
+// own in a bucket that forgets what is not renewed, and the number of keys, but for those
+// that others have put there, is the number of workers. What a worker takes of a shared allowance follows from that;
 // being wrong costs a few deliveries more or a few milliseconds, so failures are
 // told of and otherwise ignored.
 type presence struct {
@@ -43,7 +43,7 @@ type presence struct {
 	rand    func() float64
 	log     *slog.Logger
 
-	workers    int64        // as counted last, 0 if that is not known
+	entries    int64        // of the bucket, as counted last, 0 if that is not known
 	ahead      atomic.Int64 // by how much the server's clock is before this worker's, in nanoseconds
 	complained bool
 }
@@ -60,8 +60,9 @@ func (p *presence) begin(ctx context.Context) {
 // started as it was.
 func (p *presence) run(ctx context.Context) {
 	for {
-		if p.workers > 0 && p.js.Conn().IsConnected() {
-			p.agreed.review(ctx, p.workers)
+		if p.entries > 0 && p.js.Conn().IsConnected() {
+			p.agreed.review(ctx, p.entries)
+			p.tell()
 		}
 		if !sleep(ctx, time.Duration(float64(announceEvery)*(0.8+0.4*p.rand()))) {
 			return
@@ -132,10 +133,13 @@ func (p *presence) count(ctx context.Context) error {
 	if !info.TimeStamp.IsZero() {
 		p.ahead.Store(int64(info.TimeStamp.Sub(p.clock())))
 	}
-	p.workers = int64(max(1, info.State.Msgs))
-	p.counted(p.workers)
+	p.entries = int64(max(1, info.State.Msgs))
+	p.tell()
 	return nil
 }
+
+// tell says how many workers there are.
+func (p *presence) tell() { p.counted(max(1, p.entries-p.agreed.strangers)) }
 
 // serverTime is what the server's clock says when this worker's says now.
 func (p *presence) serverTime(now time.Time) time.Time { return now.Add(time.Duration(p.ahead.Load())) }

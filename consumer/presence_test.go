@@ -112,6 +112,27 @@ func TestWorkersCountEachOther(t *testing.T) {
 	require.Equal(t, 20*time.Second, status.TTL(), "who is killed is forgotten")
 }
 
+// What others have put among the workers is none of them.
+func TestStrangersDoNotCountAsWorkers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := wire.EnsureWorkers(t.Context(), w.js, w.names)
+	require.NoError(t, err)
+	bucket, err := w.js.KeyValue(t.Context(), w.names.WorkersBucket())
+	require.NoError(t, err)
+	strangers := []string{"garbage", "a.1", "b.2"}
+	for i, value := range []string{"garbage", "", `{"rpm":7}`} {
+		_, err = bucket.PutString(t.Context(), strangers[i], value)
+		require.NoError(t, err)
+	}
+	r := w.start(failing())
+	require.Eventually(t, func() bool { return r.Status().Workers == 1 }, patience, tick)
+	for _, key := range strangers {
+		_, err = bucket.Get(t.Context(), key)
+		require.NoError(t, err, "it is still there")
+	}
+}
+
 // workers is what the bucket of workers holds.
 func (w *world) workers() (all []wire.WorkerState) {
 	w.t.Helper()

@@ -87,7 +87,8 @@ func (s *session) works(ctx context.Context, such func(wire.WorkerState) bool) b
 func (s *session) workers(ctx context.Context) (workers []wire.WorkerState, err error) {
 	err = s.ask(ctx, func(ctx context.Context) error {
 		reading, _, err := s.read(ctx, s.names.WorkersBucket())
-		workers = slices.DeleteFunc(alive.States(reading.Entries), func(w wire.WorkerState) bool { return w.State == "stopped" })
+		states, _ := alive.States(reading.Entries)
+		workers = slices.DeleteFunc(states, func(w wire.WorkerState) bool { return w.State == "stopped" })
 		return err
 	})
 	return workers, err

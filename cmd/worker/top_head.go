@@ -17,7 +17,7 @@ import (
 func (v *topView) head() []screen.Line {
 	f := v.fleet
 	lines := []screen.Line{
-		{Text: fmt.Sprintf("%s  %s  %s", v.namespace, f.At.UTC().Format(time.RFC3339), workersShown(f.Workers)), Style: screen.Strong},
+		{Text: fmt.Sprintf("%s  %s  %s", v.namespace, f.At.UTC().Format(time.RFC3339), workersShown(f.Workers, f.UnreadableWorkers)), Style: screen.Strong},
 		{Text: v.totals()},
 	}
 	for _, c := range f.Circuits {
@@ -57,8 +57,8 @@ func (v *topView) totals() string {
 	return fmt.Sprintf("waiting %d, given out %d  documents %d  results %d%s  dead %d", t.Waiting, t.InFlight, t.DocumentsWaiting, t.Results, rate, t.Dead)
 }
 
-// workersShown is "3 workers (2 consuming, 1 draining), 9 of 24 slots, 1 stopped".
-func workersShown(workers []overview.Worker) string {
+// workersShown is "3 workers (2 consuming, 1 draining), 9 of 24 slots, 1 stopped, 1 unreadable".
+func workersShown(workers []overview.Worker, unreadable int) string {
 	states, alive, slots, taken := map[string]int{}, 0, 0, 0
 	for _, w := range workers {
 		if w.State == "stopped" { // has said goodbye, and is soon forgotten
@@ -68,19 +68,22 @@ func workersShown(workers []overview.Worker) string {
 		states[w.State]++
 		slots, taken = slots+w.Slots, taken+w.InFlight
 	}
-	stopped := ""
+	others := ""
 	if n := len(workers) - alive; n > 0 {
-		stopped = fmt.Sprintf(", %d stopped", n)
+		others = fmt.Sprintf(", %d stopped", n)
+	}
+	if unreadable > 0 {
+		others += fmt.Sprintf(", %d unreadable", unreadable)
 	}
 	if alive == 0 {
-		return "no workers" + stopped
+		return "no workers" + others
 	}
 	var parts []string
 	for state, n := range states {
 		parts = append(parts, fmt.Sprintf("%d %s", n, cli.Printable(state)))
 	}
 	slices.Sort(parts)
-	return fmt.Sprintf("%s (%s), %d of %d slots%s", cli.Count(alive, "worker"), strings.Join(parts, ", "), taken, slots, stopped)
+	return fmt.Sprintf("%s (%s), %d of %d slots%s", cli.Count(alive, "worker"), strings.Join(parts, ", "), taken, slots, others)
 }
 
 func workerShown(w overview.Worker, at time.Time) string {

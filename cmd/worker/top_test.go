@@ -31,6 +31,8 @@ func topFleet() overview.Fleet {
 			{Worker: "host-2", State: "waiting", Problem: "bucket weir_circuit is gone", Slots: 8, RPM: 60, WindowMS: 5000},
 			{Worker: "host-3", State: "stopped", Slots: 8, RPM: 10},
 		},
+		UnreadableWorkers: 1,
+
 		Circuits: []overview.Circuit{{Name: "default", State: "open", OpenedAt: soonest(-time.Minute), NextProbeAt: soonest(42 * time.Second), Reason: "502 Bad Gateway"}},
 		Tenants: []overview.Tenant{
 			{Tenant: "acme", Waiting: 12_345, InFlight: 3, RPM: 60, WindowMS: 60_000, Used: counted[int64](60), WaitUntil: soonest(12 * time.Second), WaitReason: overview.Limit, Results: counted[uint64](7)},
@@ -64,7 +66,7 @@ func TestTopSaysHowTheFleetIs(t *testing.T) {
 	v.take(topFleet())
 	shown := texts(v.lines(132, 24))
 	for _, want := range []string{
-		"2 workers (1 consuming, 1 waiting), 3 of 16 slots, 1 stopped", "waiting 12347, given out 3", "results 7 (2.5/s)  dead 4",
+		"2 workers (1 consuming, 1 waiting), 3 of 16 slots, 1 stopped, 1 unreadable", "waiting 12347, given out 3", "results 7 (2.5/s)  dead 4",
 		"circuit default is open since 2026-01-02T03:03:05Z, next probe in 42s: 502 Bad Gateway",
 		"tenant globex is paused until 2026-01-02T04:04:05Z: too dear", "malformed 4 (60s ago)",
 		"workers were started with different --rpm: 50 (host-1), 60 (host-2)",

@@ -7,6 +7,9 @@ import "time"
 type Fleet struct {
 	At      time.Time `json:"at"`
 	Workers []Worker  `json:"workers"` // heard of within [wire.WorkersLife], by name
+	// UnreadableWorkers are entries beside them that no worker of a version like this one
+	// has written.
+	UnreadableWorkers int `json:"unreadable_workers"`
 	// Disagreements are settings that the workers share and do not have alike.
 	Disagreements []Disagreement `json:"disagreements"`
 	Circuits      []Circuit      `json:"circuits"` // that were ever anything but quiet, by name; not those of worker check

@@ -47,6 +47,7 @@ type Reader struct {
 	results                 results
 	workersBucket           *follow.Bucket
 	workers                 []Worker
+	strangers               int // in the bucket of the workers
 	circuitBucket           *follow.Bucket
 	circuits                []Circuit
 	limitsBucket            *follow.Bucket
@@ -159,7 +160,7 @@ func (r *Reader) lookAtLedger(ctx context.Context) error {
 
 func (r *Reader) fleet(listed []*row, total int, paused []pauses.Pause) Fleet {
 	f := Fleet{
-		At: r.clock().UTC().Truncate(time.Millisecond), Workers: append([]Worker{}, r.workers...), Circuits: append([]Circuit{}, r.circuits...),
+		At: r.clock().UTC().Truncate(time.Millisecond), Workers: append([]Worker{}, r.workers...), UnreadableWorkers: r.strangers, Circuits: append([]Circuit{}, r.circuits...),
 		Disagreements: append([]Disagreement{}, alive.Disagreements(r.workers)...),
 		Tenants:       make([]Tenant, 0, len(listed)), TenantsTotal: total, Truncated: len(listed) < total,
 		Dead: append([]DeadKind{}, r.letters...), Pauses: make([]Pause, 0, len(paused)),

@@ -98,7 +98,7 @@ func TestNothingIsThereAndNothingIsCreated(t *testing.T) {
 	require.NoError(t, err)
 	got, err := json.Marshal(fleet)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"at":"1970-01-01T00:00:01Z","workers":[],"disagreements":[],"circuits":[],"tenants":[],"tenants_total":0,"truncated":false,
+	require.JSONEq(t, `{"at":"1970-01-01T00:00:01Z","workers":[],"unreadable_workers":0,"disagreements":[],"circuits":[],"tenants":[],"tenants_total":0,"truncated":false,
 		"totals":{"waiting":0,"documents_waiting":0,"in_flight":0,"results":0,"dead":0},"dead":[],"pauses":[]}`, string(got))
 	for name := range w.js.StreamNames(t.Context()).Name() {
 		require.Fail(t, "created", name)
@@ -164,6 +164,7 @@ func TestAFleetIsReadWithAnOperatorsRights(t *testing.T) {
 	require.WithinDuration(t, time.Now(), fleet.At, time.Minute)
 	require.Equal(t, []Worker{{Worker: "w1", Version: "v0.3.0", StartedAt: started, At: started.Add(20 * time.Second), State: "consuming", Slots: 8, InFlight: 2,
 		Lanes: 1, Circuit: "default", Results: 4, Dead: 1, Nak: 2, RPM: 50, WindowMS: 5000}}, fleet.Workers)
+	require.Equal(t, 1, fleet.UnreadableWorkers)
 	opened := time.UnixMilli(1767225600500).UTC()
 	require.Equal(t, []Circuit{
 		{Name: "default", State: "open", OpenedAt: &opened, Reason: "model is away", Failures: 5},

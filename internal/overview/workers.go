@@ -24,7 +24,7 @@ func (r *Reader) lookAtWorkers(ctx context.Context) error {
 	if !reading.Fresh {
 		return nil
 	}
-	r.workers = alive.States(reading.Entries)
+	r.workers, r.strangers = alive.States(reading.Entries)
 	return nil
 }
 

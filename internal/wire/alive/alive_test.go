@@ -18,7 +18,9 @@ func said(t *testing.T, values ...string) []string {
 		entries = append(entries, follow.Entry{Key: fmt.Sprint(i), Value: []byte(value)})
 	}
 	var shown []string
-	for _, d := range alive.Disagreements(alive.States(entries)) {
+	states, strangers := alive.States(entries)
+	require.Len(t, entries, len(states)+strangers)
+	for _, d := range alive.Disagreements(states) {
 		shown = append(shown, d.String())
 	}
 	return shown

@@ -10,9 +10,9 @@ import (
 )
 
 // States reads the entries of [wire.Names.WorkersBucket], sorted by name. An entry that
-// makes no sense is left out.
-func States(entries []follow.Entry) []wire.WorkerState {
-	all := make([]wire.WorkerState, 0, len(entries))
+// no worker can have written is left out, and counted in strangers.
+func States(entries []follow.Entry) (all []wire.WorkerState, strangers int) {
+	all = make([]wire.WorkerState, 0, len(entries))
 	for _, entry := range entries {
 		if state, err := wire.DecodeWorkerState(entry.Value); err == nil && state.Worker != "" {
 			all = append(all, state)
@@ -21,5 +21,5 @@ func States(entries []follow.Entry) []wire.WorkerState {
 	slices.SortFunc(all, func(a, b wire.WorkerState) int {
 		return cmp.Or(strings.Compare(a.Worker, b.Worker), a.StartedAt.Compare(b.StartedAt))
 	})
-	return all
+	return all, len(entries) - len(all)
 }
