@@ -34,7 +34,7 @@ func TestDocumentIsSplitWithItsProvenance(t *testing.T) {
 	splitter, err := extraction.NewSplitter(100, 10)
 	require.NoError(t, err)
 	w.start(x, func(c *consumer.Config) { c.Splitter = splitter; c.Concurrency = 16 })
-	text := strings.Repeat("Ada Lovelace met Charles Babbage in London. ", 400)
+	text := strings.Repeat("Ada Lovelace met Charles Babbage in London. ", 300)
 	h := nats.Header{"Weir-Document-Id": {"doc 1"}, "Weir-Title": {"T"}, "Weir-Uri": {"u"}, "Weir-Domain": {"history"}, "Content-Type": {"text/markdown"}}
 	w.sendTo("weir.documents.acme", text, h)
 

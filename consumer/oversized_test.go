@@ -26,7 +26,7 @@ func TestABacklogThatIsTooLargeForTheWindowWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const backlog = 2000
+			const backlog = 200
 			w := newWorld(t)
 			var corrected atomic.Bool
 			x := scripted(func(context.Context, int, extraction.Chunk) (extraction.Extraction, error) {
