@@ -45,8 +45,8 @@ func (s *lanes) withoutAsking(l *lane, n int) int {
 	return n
 }
 
-// ask asks the gate about the server, and about the tenant if the server may be asked
-// anything.
+// ask asks the gate about the server, and about the tenant unless the server takes no
+// call of anybody.
 func (s *lanes) ask(ctx context.Context, l *lane) (server, tenant Allowance, err error) {
 	now := time.Now()
 	server, err = s.server.ask(now, func() (Allowance, error) { return s.gate.Server(ctx) })

@@ -2,8 +2,8 @@ package history
 
 // ConfigError is an argument that a recorder cannot be made with.
 type ConfigError struct {
-	Field  string
-	Reason string
+	Field   string
+	Problem string
 }
 
-func (e *ConfigError) Error() string { return "history: " + e.Field + " " + e.Reason }
+func (e *ConfigError) Error() string { return "history: " + e.Field + " " + e.Problem }
