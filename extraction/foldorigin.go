@@ -15,15 +15,17 @@ func (o origin) of(i int) int {
 	return int(p.text) + i - int(p.folded)
 }
 
-// ascending is of for places that are asked for in ascending order.
-func (o origin) ascending() func(i int) int {
-	p := 0
-	return func(i int) int {
-		for p+1 < len(o) && int(o[p+1].folded) <= i {
-			p++
-		}
-		return int(o[p].text) + i - int(o[p].folded)
+// ascent is for places that are asked for one after another, in ascending order.
+type ascent struct {
+	origin origin
+	piece  int // of the last one
+}
+
+func (a *ascent) of(i int) int {
+	for a.piece+1 < len(a.origin) && int(a.origin[a.piece+1].folded) <= i {
+		a.piece++
 	}
+	return int(a.origin[a.piece].text) + i - int(a.origin[a.piece].folded)
 }
 
 // first is the first byte of the folded form that comes from a place of the text or from

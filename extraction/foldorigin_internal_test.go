@@ -17,10 +17,10 @@ func TestOriginLeadsBothWays(t *testing.T) {
 		})).Draw(t, "pieces"), "")
 		folded, origin := foldMapped(text)
 		require.Equal(t, fold(text), folded)
-		next, last := origin.ascending(), -1
+		next, last := ascent{origin: origin}, -1
 		for i := range len(folded) {
 			at := origin.of(i)
-			require.Equal(t, at, next(i))
+			require.Equal(t, at, next.of(i))
 			require.GreaterOrEqual(t, at, last)
 			require.Less(t, at, len(text))
 			last = at

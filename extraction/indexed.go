@@ -62,9 +62,9 @@ func (t *indexed) split() {
 	t.fold()
 	list := make([]word, 0, 1+len(t.folded)/5)
 	gap := 0 // where in the text the word before has its last byte, or its last character
-	origin := t.origin.ascending()
-	for at, spaced := range eachWord(t.folded) {
-		next := origin(at.start)
+	origin := ascent{origin: t.origin}
+	for at, spaced, ok := nextWord(t.folded, 0); ok; at, spaced, ok = nextWord(t.folded, at.end) {
+		next := origin.of(at.start)
 		w := word{start: int32(at.start), end: int32(at.end), at: int32(next), spaced: spaced}
 		if written := t.folded[at.start:at.end]; spaced {
 			if bare := unaccented(written); bare != written {
@@ -77,7 +77,7 @@ func (t *indexed) split() {
 			counted := len(list) > 0 && list[len(list)-1].item && digitValue(rune(t.folded[list[len(list)-1].start])) >= 0 // "1. "
 			w.opens = w.item || len(list) == 0 || !counted && sentenceEnds(t.text, gap, next)
 		}
-		gap = origin(at.end - 1)
+		gap = origin.of(at.end - 1)
 		list = append(list, w)
 	}
 	t.words = list
@@ -131,41 +131,42 @@ func (t *indexed) original(at span) span {
 // that puts spaces between them. A run of another script is one word.
 func eachWord(s string) iter.Seq2[span, bool] {
 	return func(yield func(span, bool) bool) {
-		start, spaced := -1, false
-		for i := 0; i < len(s); {
-			if start >= 0 && spaced { // most often in a word of ASCII
-				for i < len(s) && s[i] < utf8.RuneSelf && asciiLetter(rune(s[i])) {
-					i++
-				}
-				if i == len(s) {
-					break
-				}
-			}
-			r, n := rune(s[i]), 1
-			letter := asciiLetter(r)
-			word := letter
-			if r >= utf8.RuneSelf {
-				r, n = utf8.DecodeRuneInString(s[i:])
-				letter, word = plainLetter(r)
-				if word = word || letter; !word {
-					word, letter = isWord(r), spacedLetter(r)
-				}
-			}
-			if start >= 0 && (!word || letter != spaced && !unicode.IsMark(r)) {
-				if !yield(span{start, i}, spaced) {
-					return
-				}
-				start = -1
-			}
-			if word && start < 0 {
-				start, spaced = i, letter
-			}
-			i += n
-		}
-		if start >= 0 {
-			yield(span{start, len(s)}, spaced)
+		for at, spaced, ok := nextWord(s, 0); ok && yield(at, spaced); at, spaced, ok = nextWord(s, at.end) {
 		}
 	}
+}
+
+// nextWord is the first word of a text from the end of another on, see [eachWord].
+func nextWord(s string, from int) (at span, spaced, ok bool) {
+	start, i := -1, from
+	for i < len(s) {
+		if start >= 0 && spaced { // most often in a word of ASCII
+			for i < len(s) && s[i] < utf8.RuneSelf && asciiLetter(rune(s[i])) {
+				i++
+			}
+			if i == len(s) {
+				break
+			}
+		}
+		r, n := rune(s[i]), 1
+		letter := asciiLetter(r)
+		word := letter
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[i:])
+			letter, word = plainLetter(r)
+			if word = word || letter; !word {
+				word, letter = isWord(r), spacedLetter(r)
+			}
+		}
+		if start >= 0 && (!word || letter != spaced && !unicode.IsMark(r)) {
+			break
+		}
+		if word && start < 0 {
+			start, spaced = i, letter
+		}
+		i += n
+	}
+	return span{start, i}, spaced, start >= 0
 }
 
 // saysAnything reports whether a text has a letter or a digit.
