@@ -94,7 +94,7 @@ func (s *lanes) look(ctx context.Context) error {
 		}
 		counts = info.State.Subjects
 	}
-	s.crowded.Store(max(stream.CachedInfo().State.Consumers, len(counts)) > manyLanes)
+	s.lifetime.Store(int64(laneLifetime(max(stream.CachedInfo().State.Consumers, len(counts)), stream.CachedInfo().Config.Replicas)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()

@@ -35,10 +35,11 @@ type lanes struct {
 	working *crew
 	inHand  atomic.Int64
 	alive   atomic.Bool  // the stream answers
-	crowded atomic.Bool  // the stream has many consumers
 	pace    atomic.Int64 // how long chunks are in hand, in nanoseconds
 	fleet   atomic.Int64 // how many workers there are, this one included
 	server  trusted      // no circuit is in the way
+
+	lifetime atomic.Int64 // of lanes that are made now and not used, in nanoseconds
 
 	mu       sync.Mutex
 	all      map[string]*lane // by token
@@ -61,6 +62,7 @@ func newLanes(w *Worker, handle func(context.Context, delivery, time.Duration)) 
 	}
 	s.pace.Store(int64(time.Second)) // until it is known
 	s.fleet.Store(fewWorkers)
+	s.lifetime.Store(int64(wire.LaneIdle)) // before the first look
 	return s
 }
 

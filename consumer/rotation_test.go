@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
 // Workers that know nothing of each other, and heard of the lanes in different
@@ -62,4 +64,13 @@ func TestCircleGivesBackWhatWasAdded(t *testing.T) {
 		delete(want, l.token)
 	}
 	require.Nil(t, c.take(time.Now()))
+}
+
+// A lane of three servers takes them more than forty times as long to make as one
+// server, so it does not go and come with every turn of the rotation.
+func TestLanesGoEarlyWhereThereAreMany(t *testing.T) {
+	require.Equal(t, wire.LaneIdle, laneLifetime(manyLanes, 1))
+	require.Equal(t, wire.LaneIdleCrowded, laneLifetime(manyLanes+1, 1))
+	require.Equal(t, wire.LaneIdle, laneLifetime(manyLanes, 3))
+	require.Equal(t, wire.LaneIdleReplicated, laneLifetime(manyLanes+1, 3))
 }

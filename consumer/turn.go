@@ -124,13 +124,22 @@ func (s *lanes) fetch(ctx, work context.Context, l *lane, n int) (got int, more 
 	return got, more, err
 }
 
+// laneLifetime is for lanes that are made while the stream has so many consumers, and
+// copies of itself and of them on so many servers.
+func laneLifetime(consumers, copies int) time.Duration {
+	switch {
+	case consumers <= manyLanes:
+		return wire.LaneIdle
+	case copies > 1:
+		return wire.LaneIdleReplicated
+	default:
+		return wire.LaneIdleCrowded
+	}
+}
+
 // open makes sure that the lane's consumer exists.
 func (s *lanes) open(ctx context.Context, l *lane) error {
-	lifetime := wire.LaneIdle
-	if s.crowded.Load() {
-		lifetime = wire.LaneIdleCrowded
-	}
-	c, err := wire.EnsureLane(ctx, s.js, s.names, l.token, s.ackWait, lifetime)
+	c, err := wire.EnsureLane(ctx, s.js, s.names, l.token, s.ackWait, time.Duration(s.lifetime.Load()))
 	if err != nil {
 		return err
 	}

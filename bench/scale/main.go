@@ -4,6 +4,7 @@
 // its NATS server. docs/scale.md explains the results.
 //
 //	go run ./scale [-seed 1]
+//	go run ./scale -lanes 1000	# only what lanes take of three servers, beside one
 package main
 
 import (
@@ -17,10 +18,17 @@ import (
 
 func main() {
 	seed := flag.Uint64("seed", 1, "of the simulation")
+	lanes := flag.Int("lanes", 0, "measure only what so many lanes take of three servers, beside one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *seed); err != nil {
+	var err error
+	if *lanes > 0 {
+		err = compareLanes(ctx, *lanes)
+	} else {
+		err = run(ctx, *seed)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}

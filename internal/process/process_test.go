@@ -72,6 +72,22 @@ func TestPausedProcessGoesOn(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestMemory(t *testing.T) {
+	held, err := parseMemory("4242 12 3 1 0 30 0\n")
+	require.NoError(t, err)
+	require.EqualValues(t, 12*os.Getpagesize(), held)
+	for _, other := range []string{"", "4242", "4242 x", "4242 -1"} {
+		_, err := parseMemory(other)
+		require.ErrorIs(t, err, ErrUnsupported, other)
+	}
+	if runtime.GOOS == "linux" {
+		p, _ := start(t, "sleep", "60")
+		held, err := p.Memory()
+		require.NoError(t, err)
+		require.Positive(t, held)
+	}
+}
+
 func TestCPU(t *testing.T) {
 	spent, err := parseCPU("4242 (a) b (c)) S 1 2 3 4 5 6 7 8 9 10 120 30 0 0 20 0 9 0 1 2 3")
 	require.NoError(t, err)

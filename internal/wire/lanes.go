@@ -23,6 +23,9 @@ const (
 	// LaneIdleCrowded is the same where there are many: every lane makes every
 	// acknowledgement in its stream a little slower.
 	LaneIdleCrowded = time.Second
+	// LaneIdleReplicated is the same where there are many that each have copies on
+	// several servers: there, making one costs far more than keeping it.
+	LaneIdleReplicated = 20 * time.Second
 
 	// laneWaiting bounds the pulls that wait at one lane. They do not wait, so
 	// that this is only met by as many workers asking in the same instant.
