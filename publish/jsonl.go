@@ -90,7 +90,7 @@ func nextLine(in *bufio.Reader) ([]byte, error) {
 func decodeLine(line []byte) (extraction.Document, *InputError) {
 	// encoding/json would replace what is not UTF-8 without a word.
 	if flaw := findFlaw(line); flaw != nil {
-		return extraction.Document{}, &InputError{Offset: flaw.offset, Reason: flaw.reason}
+		return extraction.Document{}, &InputError{Offset: flaw.offset, Reason: flaw.advice()}
 	}
 	in := json.NewDecoder(bytes.NewReader(line))
 	var doc *extraction.Document

@@ -92,14 +92,14 @@ func TestFlawsAreNamedWithTheirPosition(t *testing.T) {
 		offset           int64
 		reason           string
 	}{
-		{"latin 1", "a.txt", "one\ncaf\xe9 two", 2, 7, "not UTF-8 (byte 0xe9)"},
+		{"latin 1", "a.txt", "one\ncaf\xe9 two", 2, 7, "not UTF-8 (byte 0xe9): convert it to UTF-8 first"},
 		{"cut rune", "a.md", "ab\xe6\x97", 1, 2, "not UTF-8"},
 		{"surrogate", "a.txt", "ab\xed\xa0\x80", 1, 2, "not UTF-8"},
 		{"binary", "a.txt", "\x7fELF\x02\x01\x01\x00\x00", 1, 7, "a NUL byte"},
 		{"png", "a.txt", "\x89PNG\r\n\x1a\n\x00", 1, 0, "not UTF-8"},
 		{"pdf", "a.txt", "%PDF-1.4 Ada met Charles.", 0, -1, "looks like a PDF, not a text"},
 		{"pdf, binary", "a.md", "%PDF-1.4\n%\xe2\xe3", 2, 10, "not UTF-8 (byte 0xe2): it looks like a PDF"},
-		{"utf-16", "a.txt", "\xff\xfea\x00", 1, 0, "UTF-16"},
+		{"utf-16", "a.txt", "\xff\xfea\x00", 1, 0, "UTF-16: convert it to UTF-8 first"},
 		{"empty", "a.txt", "", 0, -1, "blank"},
 		{"white", "a.md", " \n\t\u00a0\u200b\uFEFF\n", 0, -1, "blank"},
 
@@ -114,7 +114,7 @@ func TestFlawsAreNamedWithTheirPosition(t *testing.T) {
 		{"blank text", "a.jsonl", "{\"text\":\" \\n\"}", 1, -1, "blank"},
 		{"NUL in text", "a.jsonl", "{\"text\":\"a\\u0000b\"}", 1, -1, "byte 1: a NUL byte"},
 		{"NUL in id", "a.jsonl", "{\"text\":\"a\",\"document_id\":\"a\\u0000b\"}", 1, -1, "document_id"},
-		{"not UTF-8 in JSON", "a.jsonl", "{\"text\":\"a\"}\n{\"text\":\"\xff\"}", 2, 22, "not UTF-8"},
+		{"not UTF-8 in JSON", "a.jsonl", "{\"text\":\"a\"}\n{\"text\":\"\xff\"}", 2, 22, "not UTF-8 (byte 0xff): convert it to UTF-8 first"},
 		{"half a surrogate pair", "a.jsonl", `{"text":"a\ud800b"}`, 1, -1, "surrogate"},
 		{"half a pair in metadata", "a.jsonl", `{"text":"a","metadata":{"k":"\udc00"}}`, 1, -1, "surrogate"},
 		{"a member twice", "a.jsonl", `{"text":"a","text":"b"}`, 1, -1, "\"text\" appears twice"},

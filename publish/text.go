@@ -24,10 +24,11 @@ func readText(name string, in io.Reader) iter.Seq2[Item, error] {
 		}
 		looks := reader.Looks(text)
 		if flaw := findFlaw(text); flaw != nil {
+			reason := flaw.advice()
 			if looks != "" {
-				flaw.reason += ": it looks like " + looks
+				reason = flaw.reason + ": it looks like " + looks
 			}
-			yield(Item{}, &InputError{Source: name, Line: flaw.line, Offset: flaw.offset, Reason: flaw.reason})
+			yield(Item{}, &InputError{Source: name, Line: flaw.line, Offset: flaw.offset, Reason: reason})
 			return
 		}
 		if looks != "" {
@@ -53,12 +54,22 @@ type flaw struct {
 	offset int64 // -1 if it is the whole text
 	line   int   // 0 if it is the whole text
 	reason string
+	// foreign: the text may be one in another character set.
+	foreign bool
+}
+
+// advice is the reason and what to do.
+func (f *flaw) advice() string {
+	if f.foreign {
+		return f.reason + ": convert it to UTF-8 first"
+	}
+	return f.reason
 }
 
 // findFlaw returns the first reason not to publish text, nil if there is none.
 func findFlaw(text []byte) *flaw {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
-		return &flaw{0, 1, "looks like UTF-16: convert it to UTF-8 first"}
+		return &flaw{offset: 0, line: 1, reason: "looks like UTF-16", foreign: true}
 	}
 	err := extraction.CheckText(string(text))
 	if invalid, ok := errors.AsType[*extraction.InvalidTextError](err); ok {
@@ -67,10 +78,10 @@ func findFlaw(text []byte) *flaw {
 			reason = "a NUL byte: this is not a text"
 		}
 		line := 1 + bytes.Count(text[:invalid.Offset], []byte("\n"))
-		return &flaw{int64(invalid.Offset), line, reason}
+		return &flaw{int64(invalid.Offset), line, reason, invalid.Reason != extraction.ReasonNUL}
 	}
 	if err != nil {
-		return &flaw{-1, 0, "blank: there is nothing to extract from"}
+		return &flaw{offset: -1, reason: "blank: there is nothing to extract from"}
 	}
 	return nil
 }

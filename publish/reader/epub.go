@@ -78,12 +78,13 @@ func (a *archive) spine(dir string, book packageDocument) (*builder, error) {
 		}
 	}
 	out := &builder{}
+	read := map[string]bool{} // some list a file once for each of its sections
 	for _, item := range book.Spine {
 		name, ok := pages[item.IDRef]
-		if !ok {
+		if !ok || read[name] {
 			continue // a picture, or the table of contents
 		}
-		delete(pages, item.IDRef) // once is enough
+		read[name] = true
 		if locked[name] {
 			return nil, &Error{Kind: KindEncrypted, Reason: "encrypted: its digital rights management keeps everybody but its own readers out"}
 		}

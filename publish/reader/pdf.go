@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -19,8 +18,6 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
-
-	"github.com/weirkeeper/weirkeeper/extraction"
 )
 
 const (
@@ -128,85 +125,32 @@ func readPages(ctx context.Context, instance pdfium.Pdfium, content []byte) (Tex
 		return Text{}, &Error{Kind: KindTooLarge, Reason: fmt.Sprintf("says it has %d pages", count.PageCount)}
 	}
 	var out builder
-	empty, damaged := 0, 0
+	var lost lostPages
 	for i := range count.PageCount {
 		if err := ctx.Err(); err != nil {
 			return Text{}, err
 		}
-		page, err := instance.GetPageText(&requests.GetPageText{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: document, Index: i}}})
-		if err != nil {
-			damaged++
-			continue
-		}
-		text := pageText(page.Text)
-		if strings.TrimSpace(text) == "" {
-			empty++
-			continue
-		}
-		if err := out.pdfPage(i+1, text); err != nil {
-			return Text{}, err
+		text, err := pageText(instance, requests.Page{ByIndex: &requests.PageByIndex{Document: document, Index: i}})
+		switch {
+		case err != nil:
+			lost.damaged++
+		case strings.TrimSpace(text) == "":
+			lost.empty++
+		case undeciphered(text):
+			lost.undeciphered++
+		default:
+			if err := out.pdfPage(i+1, text); err != nil {
+				return Text{}, err
+			}
 		}
 	}
 	if out.Len() == 0 {
-		if damaged > 0 {
-			return Text{}, broken("none of its pages can be read", nil)
-		}
-		return Text{}, &Error{Kind: KindNoText, Reason: "there is no text in it, only pictures: scan it with OCR first, for example with ocrmypdf"}
+		return Text{}, lost.all()
 	}
-	text := Text{Text: out.String(), Marks: out.marks, Note: missing(empty, damaged, count.PageCount)}
+	text := Text{Text: out.String(), Marks: out.marks, Note: lost.note(count.PageCount)}
 	// A title is a help; that there is none is no error.
 	if title, err := instance.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: document, Tag: "Title"}); err == nil {
 		text.Title = strings.Join(strings.Fields(clean(title.Value)), " ")
 	}
 	return text, nil
-}
-
-// missing says which pages the text does not have.
-func missing(empty, damaged, pages int) string {
-	var parts []string
-	if empty > 0 {
-		parts = append(parts, fmt.Sprintf("%d have no text", empty))
-	}
-	if damaged > 0 {
-		parts = append(parts, fmt.Sprintf("%d are damaged", damaged))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("of %d pages %s", pages, strings.Join(parts, " and "))
-}
-
-// pdfPage adds the text of a page. A sentence may go on from one to the next, so
-// that a page begins no paragraph unless the one before has ended.
-func (b *builder) pdfPage(number int, text string) error {
-	gap := "\n"
-	if last := strings.TrimSpace(b.tail()); last != "" && strings.ContainsAny(last[len(last)-1:], ".!?:") {
-		gap = "\n\n"
-	}
-	if b.Len() == 0 {
-		gap = ""
-	}
-	at := b.Len() + len(gap)
-	if err := b.block(text, gap, false); err != nil {
-		return err
-	}
-	b.marks = append(b.marks, extraction.Mark{Offset: at, Key: extraction.MarkPage, Value: strconv.Itoa(number)})
-	return nil
-}
-
-// tail is the end of what has been written.
-func (b *builder) tail() string {
-	all := b.String()
-	return all[max(0, len(all)-8):]
-}
-
-// pageText puts words together that a line end has cut: PDFium writes U+0002 for
-// their hyphen.
-func pageText(text string) string {
-	text = clean(strings.NewReplacer("\x02\r\n", "", "\x02\n", "", "\uFFFE\r\n", "", "\uFFFE\n", "").Replace(text))
-	var lines []string
-	for line := range strings.Lines(text) {
-		lines = append(lines, strings.TrimRight(line, " \t\n"))
-	}
-	return strings.Join(lines, "\n")
 }

@@ -14,8 +14,9 @@ const (
 	// the text that it may have.
 	maxUnpacked = 256 << 20
 	maxText     = 64 << 20
-	// maxTime bounds the reading of one file. A thousand pages take some seconds.
-	maxTime = 60 * time.Second
+	// maxTime bounds the reading of one file. A thousand dense pages of a PDF take most
+	// of a minute of a core, and the machine may have something else to do.
+	maxTime = 10 * time.Minute
 )
 
 // Text is what a file says.

@@ -199,6 +199,19 @@ func TestEPUB(t *testing.T) {
 	require.Equal(t, []string{"OEBPS/text/c 1.xhtml/One", "OEBPS/text/c 3.xhtml/One", "OEBPS/text/c 3.xhtml/Three"}, valuesAt(text, "Ada", "Charles", "end"))
 }
 
+func TestEPUBFileIsReadOnce(t *testing.T) {
+	files := samplefiles.EPUBFiles("", "<p>Ada.</p>", "<p>Charles.</p>")
+	book := &files[2]
+	require.Contains(t, book.Content, "</manifest><spine>")
+	book.Content = strings.NewReplacer(
+		"</manifest>", `<item id="c1s2" href="text/c%201.xhtml#s2" media-type="application/xhtml+xml"/></manifest>`,
+		`<itemref idref="c2"/>`, `<itemref idref="c1s2"/><itemref idref="c2"/><itemref idref="c1"/>`,
+	).Replace(book.Content)
+	text, err := newReader(t).Read(t.Context(), ".epub", samplefiles.Zip(files...))
+	require.NoError(t, err)
+	require.Equal(t, "Ada.\n\nCharles.", text.Text)
+}
+
 func TestPDF(t *testing.T) {
 	content := samplefiles.PDF("A Paper", "Ada met Charles in", "London (1833).", "", "The end.")
 	text, err := newReader(t).Read(t.Context(), ".pdf", content)
@@ -207,6 +220,26 @@ func TestPDF(t *testing.T) {
 	require.Equal(t, "A Paper", text.Title)
 	require.Equal(t, []string{"1/", "2/", "4/"}, valuesAt(text, "Ada", "London", "end"))
 	require.Equal(t, "of 4 pages 1 have no text", text.Note)
+}
+
+func TestPDFCharactersOfEveryPlaneAreRead(t *testing.T) {
+	const text = "Ada 😃 𠮟る 𐲀"
+	got, err := newReader(t).Read(t.Context(), ".pdf", samplefiles.MappedPDF(text))
+	require.NoError(t, err)
+	require.Equal(t, text, got.Text)
+}
+
+func TestPDFFormsAreReadAsFilledIn(t *testing.T) {
+	text, err := newReader(t).Read(t.Context(), ".pdf", samplefiles.FormPDF("Name:", "Ada (Lovelace)"))
+	require.NoError(t, err)
+	require.Equal(t, "Name:\nAda (Lovelace)", text.Text)
+	require.Equal(t, []string{"1/", "1/"}, valuesAt(text, "Name", "Ada"))
+}
+
+func TestPDFSymbolsAmongLettersAreRead(t *testing.T) {
+	text, err := newReader(t).Read(t.Context(), ".pdf", samplefiles.MappedPDF("\uF0B7 Ada"))
+	require.NoError(t, err)
+	require.Equal(t, "\uF0B7 Ada", text.Text)
 }
 
 func TestFilesThatCannotBeReadSayWhy(t *testing.T) {
@@ -253,6 +286,8 @@ func TestFilesThatCannotBeReadSayWhy(t *testing.T) {
 		"pdf is a text":          {".pdf", "Ada met Charles.", reader.ErrMislabeled, "not a PDF"},
 		"pdf is a docx":          {".pdf", string(word), reader.ErrMislabeled, "zip"},
 		"pdf, scanned":           {".pdf", string(samplefiles.ScannedPDF(3)), reader.ErrNoText, "OCR"},
+		"pdf, blank":             {".pdf", string(samplefiles.PDF("", " ")), reader.ErrNoText, "if its pages are pictures"},
+		"pdf, private letters":   {".pdf", string(samplefiles.MappedPDF("\uE001\uE002 \uE003a")), reader.ErrNoText, "--force-ocr"},
 		"pdf, encrypted":         {".pdf", string(samplefiles.EncryptedPDF()), reader.ErrEncrypted, "password"},
 		"pdf, cut off":           {".pdf", string(pdf[:len(pdf)/3]), reader.ErrBroken, "cut off"},
 		"pdf, nothing but magic": {".pdf", "%PDF-1.7", reader.ErrBroken, "damaged"},
@@ -371,5 +406,6 @@ func FuzzEPUB(f *testing.F) {
 }
 
 func FuzzPDF(f *testing.F) {
-	fuzz(f, ".pdf", nil, string(samplefiles.PDF("T", "Ada.", "", "Charles.")), string(samplefiles.EncryptedPDF()))
+	fuzz(f, ".pdf", nil, string(samplefiles.PDF("T", "Ada.", "", "Charles.")), string(samplefiles.EncryptedPDF()),
+		string(samplefiles.MappedPDF("a😃\uE001")), string(samplefiles.FormPDF("Name:", "Ada")))
 }
