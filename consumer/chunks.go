@@ -22,7 +22,11 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 	}
 	w.observer.Reads(ctx, c)
 	finding, found := w.observer.Step(ctx, StepFind)
-	before, answered, err := w.results.answered(finding, tenant, c, d.meta.Timestamp)
+	look := w.results.answered
+	if !d.again() {
+		look = w.results.first
+	}
+	before, answered, err := look(finding, tenant, c, d.meta.Timestamp)
 	found(err)
 	if err != nil {
 		return "", err

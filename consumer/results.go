@@ -21,6 +21,8 @@ type results struct {
 	names    wire.Names
 	stream   jetstream.Stream // a handle by name: stays good when the stream is made anew
 	observer Observer
+
+	seen *sights
 }
 
 func openResults(ctx context.Context, js jetstream.JetStream, names wire.Names, observer Observer) (results, error) {
@@ -30,7 +32,7 @@ func openResults(ctx context.Context, js jetstream.JetStream, names wire.Names, 
 	if err != nil {
 		return results{}, fmt.Errorf("stream %s: %w", names.ResultStream(), err)
 	}
-	return results{js, names, stream, observer}, nil
+	return results{js, names, stream, observer, &sights{}}, nil
 }
 
 // stored is what is at a chunk's place.

@@ -143,12 +143,16 @@ func stop(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
+// chunksOfDocument is how many chunks each document has.
+const chunksOfDocument = 20
+
 func publish(ctx context.Context, js jetstream.JetStream, names wire.Names, chunks, tenants int) error {
 	if err := wire.Ensure(ctx, js, names); err != nil {
 		return err
 	}
 	for i := range chunks {
-		body := fmt.Sprintf(`{"document_id":"d%d","text":%q}`, i, fmt.Sprintf("%s Chunk %d.", sentence, i))
+		n := i / tenants // of the tenant
+		body := fmt.Sprintf(`{"document_id":"d%d","index":%d,"total":%d,"text":%q}`, n/chunksOfDocument, n%chunksOfDocument, chunksOfDocument, fmt.Sprintf("%s Chunk %d.", sentence, i))
 		if _, err := js.PublishAsync(names.ChunkSubject(fmt.Sprint("tenant", i%tenants)), []byte(body), jetstream.WithStallWait(time.Minute)); err != nil {
 			return err
 		}
