@@ -277,6 +277,7 @@ func FuzzGround(f *testing.F) {
 	f.Add("¼?", "¼", "Ada")
 	f.Add("\n¼", "4", "1")
 	f.Add("Ada", "\x00", "")
+	f.Add("Patient A slept", "Patient A slept", "\u064b B")
 	f.Fuzz(func(t *testing.T, text, quote, name string) {
 		if !utf8.ValidString(text) || !utf8.ValidString(name) {
 			return

@@ -235,6 +235,7 @@ func TestALetterTellsNamesApart(t *testing.T) {
 	require.Equal(t, "Patient B", entities[0].Evidence.Quote, "its name stands elsewhere")
 	require.Equal(t, "Patient A", entities[1].Evidence.Quote)
 	require.Nil(t, entities[2].Evidence)
+	ground(t, text, drafted("\u064b B", "x", text, "\u0301 B", "x", text)) // a letter behind a mark that is no word
 }
 
 func TestPartOfANumberIsNotTheNumber(t *testing.T) {

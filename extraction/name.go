@@ -65,7 +65,9 @@ func newName(written, folded string) name {
 	for at := range eachWord(written) {
 		word := written[at.start:at.end]
 		if isLetter(word) && standsApart(written, at) {
-			n.letter, n.lettered = word, unaccented(fold(last))
+			if n.lettered = unaccented(fold(last)); n.lettered != "" { // a mark alone is none
+				n.letter = word
+			}
 		}
 		last = word
 		first, _ := utf8.DecodeRuneInString(word)
