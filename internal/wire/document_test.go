@@ -57,6 +57,8 @@ func TestBadDocuments(t *testing.T) {
 		"json list":           {"application/json", `["a"]`, "not an object"},
 		"json without text":   {"application/json", `{"title":"a"}`, "blank"},
 		"json of wrong shape": {"application/json", `{"text":{"a":1}}`, "text is not a string"},
+		"json twice":          {"application/json", `{"text":"a","metadata":{"k":"v","\u006b":"w"}}`, "a member of metadata appears twice"},
+		"json null within":    {"application/json", `{"text":"a","metadata":{"k":null}}`, "metadata is not an object of strings"},
 		"json id too long":    {"application/json", `{"text":"a","document_id":"` + strings.Repeat("x", 513) + `"}`, "longer"},
 	} {
 		t.Run(name, func(t *testing.T) {

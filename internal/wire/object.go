@@ -83,22 +83,23 @@ func (o *object) stringMap(name string) map[string]string {
 	if !ok {
 		return nil
 	}
-	// Pointers tell null from "": a member that is null is not a string.
-	var m map[string]*string
-	wrong := json.Unmarshal([]byte(raw), &m) != nil
-	out := make(map[string]string, len(m))
-	for k, v := range m {
-		if v == nil {
-			wrong = true
-			break
-		}
-		out[k] = *v
-	}
-	if wrong {
+	out, wrong, twice := map[string]string{}, false, false
+	r := strictjson.Read(raw)
+	isObject := r.Members(func(key string) {
+		s, isString := r.Str()
+		_, again := out[key]
+		wrong, twice = wrong || !isString, twice || again
+		out[key] = s
+	})
+	switch {
+	case !isObject || wrong:
 		o.err = invalid("%s is not an object of strings", name)
-		return nil
+	case twice:
+		o.err = invalid("a member of %s appears twice", name)
+	default:
+		return out
 	}
-	return out
+	return nil
 }
 
 // loneSurrogate reports an escape such as \ud800 without its other half, which
