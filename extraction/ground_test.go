@@ -291,14 +291,19 @@ func FuzzGround(f *testing.F) {
 }
 
 // answerOf writes a chunk of 3,000 characters and an answer with a number of
-// entities and as many relationships. No quote is verbatim: all are aligned.
-func answerOf(rows int) (text, content string) {
+// entities and as many relationships. One quote of so many is not verbatim, and so has to
+// be aligned.
+func answerOf(rows, aligned int) (text, content string) {
 	people := []string{"Ada Lovelace", "Charles Babbage", "Mary Somerville", "Michael Faraday", "Augustus De Morgan", "Luigi Menabrea", "Charles Dickens", "Lord Byron"}
 	var b strings.Builder
 	var entities, relationships []string
 	for i := 0; b.Len() < 3000; i++ {
 		p, q := people[i%8], people[(i*3+1)%8]
-		fmt.Fprintf(&b, "%s wrote to  %s about the  engine in 18%d3, and they spoke of it at length.\n", p, q, i%10)
+		gap := " "
+		if i%aligned == 0 {
+			gap = "  "
+		}
+		fmt.Fprintf(&b, "%s wrote to%s%s about the%sengine in 18%d3, and they spoke of it at length.\n", p, gap, q, gap, i%10)
 		if i < rows {
 			entities = append(entities, fmt.Sprintf(`{"name":"%s %c.%c","type":"person","description":"One of the people of the engine.","confidence":0.9,"quote":"%s wrote to %s"}`, p, 'a'+i%26, 'a'+i/26, p, q))
 			relationships = append(relationships, fmt.Sprintf(`{"source":"%s %c.%c","target":"%s a.a","type":"wrote_to","description":"A letter was written.","confidence":0.8,"quote":"%s about the engine"}`, p, 'a'+i%26, 'a'+i/26, people[0], q))
@@ -327,12 +332,16 @@ func plainly(text, content string) (found int) {
 	return found
 }
 
-// Goal: under 200 microseconds for a typical chunk of 3,000 characters. x-plainly is how
-// many times as long it takes as [plainly].
+// Goal: under 200 microseconds for a typical chunk of 3,000 characters: models copy most
+// quotes as they stand, here five of six. x-plainly is how many times as long it takes as
+// [plainly].
 func BenchmarkParseAndGround(b *testing.B) {
-	for _, rows := range []int{12, 30} {
-		text, content := answerOf(rows)
-		b.Run(fmt.Sprint(2*rows, "rows"), func(b *testing.B) {
+	for _, c := range []struct {
+		name          string
+		rows, aligned int
+	}{{"24rows", 12, 6}, {"24rows,all_aligned", 12, 1}, {"60rows,all_aligned", 30, 1}} {
+		text, content := answerOf(c.rows, c.aligned)
+		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				d, err := extraction.Parse(content)
