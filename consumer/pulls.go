@@ -78,10 +78,10 @@ func (p *pulls) giveBack(box mailbox) {
 	p.free = append(p.free, box)
 }
 
-// pull asks a consumer for up to n messages, of which there may be as many as newPulls was
-// told, and passes on each as it comes. The server may
-// wait so long for them, not at all with 0. It returns when the server has no more to
-// say, with [errSilent] if it has said nothing. ackWait is the consumer's.
+// pull asks a consumer for up to n messages, no more than newPulls was told, and passes on
+// each as it comes. The server may wait so long for them, not at all with 0. It returns when
+// the server has no more to say, with [errSilent] if it has said nothing. ackWait is the
+// consumer's.
 func (p *pulls) pull(of *jetstream.ConsumerInfo, n int, wait, ackWait time.Duration, each func(*nats.Msg)) error {
 	request, err := json.Marshal(struct {
 		Batch   int           `json:"batch"`
@@ -159,7 +159,11 @@ func (p *pulls) catch(box mailbox, mine time.Duration) {
 	}
 }
 
-func isStatus(m *nats.Msg) bool { return len(m.Data) == 0 && m.Header.Get("Status") != "" }
+// isStatus tells the server's words from messages, which anybody may have given such a header:
+// these have an address for their acknowledgement.
+func isStatus(m *nats.Msg) bool {
+	return m.Reply == "" && len(m.Data) == 0 && m.Header.Get("Status") != ""
+}
 
 // statusError is what the server says of a pull in place of a message, nil if only that
 // there are no more.

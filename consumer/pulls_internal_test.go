@@ -76,6 +76,26 @@ func TestWhatComesTooLateIsNotPutBack(t *testing.T) {
 	require.False(t, sub.IsValid())
 }
 
+// A message that looks like the server's word ends no pull, and what comes behind it does not
+// go to the next one.
+func TestAMessageThatLooksLikeAStatusIsAMessage(t *testing.T) {
+	t.Parallel()
+	js := natstest.JetStream(t)
+	stream, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}})
+	require.NoError(t, err)
+	c, err := stream.CreateConsumer(t.Context(), jetstream.ConsumerConfig{Durable: "C", AckPolicy: jetstream.AckExplicitPolicy})
+	require.NoError(t, err)
+	_, err = js.PublishMsg(t.Context(), &nats.Msg{Subject: "s", Header: nats.Header{"Status": {"404"}}})
+	require.NoError(t, err)
+	_, err = js.Publish(t.Context(), "s", []byte("2"))
+	require.NoError(t, err)
+	p := newPulls(js, 3, func(*nats.Msg) {})
+	defer p.end()
+	var got []string
+	require.NoError(t, p.pull(c.CachedInfo(), 3, 0, time.Minute, func(m *nats.Msg) { got = append(got, string(m.Data)) }))
+	require.Equal(t, []string{"", "2"}, got)
+}
+
 // slowLine is a connection to a server whose answers can be held up.
 type slowLine struct {
 	url string
