@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,7 @@ func TestPromisesHaveTests(t *testing.T) {
 			delete(listed, number)
 			tests := testLink.FindAllStringSubmatch(text, -1)
 			require.NotEmpty(t, tests, "%s names no test", number)
+			require.Len(t, tests, strings.Count(text, "_test.go)"), "%s links to something that is no test", number)
 			for _, link := range tests {
 				source, err := os.ReadFile(filepath.Join(root, link[2]))
 				require.NoError(t, err, number)
