@@ -22,11 +22,7 @@ func (w *Worker) handleChunk(ctx context.Context, d delivery) (outcome string, e
 	}
 	w.observer.Reads(ctx, c)
 	finding, found := w.observer.Step(ctx, StepFind)
-	look := w.results.answered
-	if !d.again() {
-		look = w.results.first
-	}
-	before, answered, err := look(finding, tenant, c, d.meta.Timestamp)
+	before, answered, err := w.results.look(finding, tenant, c, d)
 	found(err)
 	if err != nil {
 		return "", err

@@ -53,19 +53,27 @@ func newPulls(js jetstream.JetStream, most int, late func(*nats.Msg)) *pulls {
 func (p *pulls) end() {
 	close(p.ended)
 	p.catching.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, box := range p.free {
 		_ = box.sub.Unsubscribe() // fails only on a closed connection
 	}
 }
 
-// mailbox returns one that nothing is on the way to.
+// mailbox returns an empty one that nothing is on the way to.
 func (p *pulls) mailbox() (mailbox, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if last := len(p.free) - 1; last >= 0 {
+	for len(p.free) > 0 {
+		last := len(p.free) - 1
 		box := p.free[last]
 		p.free = p.free[:last]
-		return box, nil
+		if len(box.answers) == 0 {
+			return box, nil
+		}
+		// A server that has just become a consumer's leader may say so to pulls that
+		// were over. The next pull must not take that for its answer.
+		_ = box.sub.Unsubscribe() // fails only on a closed connection
 	}
 	answers := make(chan *nats.Msg, p.most+1) // and the last word
 	sub, err := p.nc.ChanSubscribe(p.nc.NewInbox(), answers)

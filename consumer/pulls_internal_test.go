@@ -96,6 +96,33 @@ func TestAMessageThatLooksLikeAStatusIsAMessage(t *testing.T) {
 	require.Equal(t, []string{"", "2"}, got)
 }
 
+// What a server says of a pull that was over is no answer to the next one.
+func TestAPullDoesNotHearWhatWasSaidOfAnother(t *testing.T) {
+	t.Parallel()
+	js := natstest.JetStream(t)
+	stream, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}})
+	require.NoError(t, err)
+	c, err := stream.CreateConsumer(t.Context(), jetstream.ConsumerConfig{Durable: "C", AckPolicy: jetstream.AckExplicitPolicy})
+	require.NoError(t, err)
+	_, err = js.Publish(t.Context(), "s", []byte("1"))
+	require.NoError(t, err)
+
+	p := newPulls(js, 1, func(*nats.Msg) { t.Error("came late") })
+	box, err := p.mailbox()
+	require.NoError(t, err)
+	p.giveBack(box)
+	require.NoError(t, js.Conn().PublishMsg(&nats.Msg{Subject: box.sub.Subject, Header: nats.Header{"Status": {"409"}, "Description": {"Leadership Change"}}}))
+	require.Eventually(t, func() bool { return len(box.answers) == 1 }, time.Minute, time.Millisecond)
+
+	came := ""
+	info := c.CachedInfo()
+	require.NoError(t, p.pull(info, 1, 0, info.Config.AckWait, func(m *nats.Msg) { came = string(m.Data) }))
+	require.Equal(t, "1", came)
+	require.False(t, box.sub.IsValid())
+	p.end()
+	require.Equal(t, 0, js.Conn().NumSubscriptions()-1, "that of requests stays")
+}
+
 // slowLine is a connection to a server whose answers can be held up.
 type slowLine struct {
 	url string

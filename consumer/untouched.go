@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
@@ -19,15 +20,22 @@ const (
 	mostDocuments = 256
 )
 
+// look looks whether c, which d has brought, needs no extraction.
+func (r results) look(ctx context.Context, tenant string, c extraction.Chunk, d delivery) (stored, bool, error) {
+	// Where the message has the chunk's id, the stream has refused other copies of late.
+	// Without, one may have been done a moment ago.
+	if c.Total > 1 && !d.again() && d.msg.Header.Get(nats.MsgIdHdr) == c.ChunkID {
+		return r.first(ctx, tenant, c, d.meta.Timestamp)
+	}
+	return r.answered(ctx, tenant, c, d.meta.Timestamp)
+}
+
 // first looks whether c, which nobody had in hand before, needs no extraction. It asks
 // about the whole document: as a rule that is new, and then one answer does for the
 // chunks that come together, where a look for each would be a tenth of all that is done
 // about a chunk beside the model call. Of a document that has results it looks for the
 // chunk's own.
 func (r results) first(ctx context.Context, tenant string, c extraction.Chunk, origin time.Time) (stored, bool, error) {
-	if c.Total == 1 {
-		return r.answered(ctx, tenant, c, origin)
-	}
 	document, now := r.names.ResultFilter(tenant, c.DocumentID), time.Now()
 	untouched, known := r.seen.recall(document, now)
 	if !known {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/weirkeeper/weirkeeper/extraction"
@@ -85,6 +86,33 @@ func TestAChunkOfADocumentWithResultsIsLookedFor(t *testing.T) {
 	_, answered, err = r.first(t.Context(), "acme", chunkOf(4), time.Now())
 	require.NoError(t, err)
 	require.True(t, answered, "at once: it was known that the document has results")
+}
+
+// A copy of a chunk that the stream did not refuse, as it came without the chunk's id or
+// was delivered before, is looked for whatever was seen of its document a moment ago.
+func TestACopyIsNotAskedForAgain(t *testing.T) {
+	r := newResults(t)
+	c := chunkOf(0)
+	r.seen.remember(r.names.ResultFilter("acme", "d"), true, time.Now().Add(time.Hour))
+	r.keep(t, c)
+	for name, test := range map[string]struct {
+		id         string
+		deliveries uint64
+		trusted    bool // what was seen of the document
+	}{
+		"without an id":         {"", 1, false},
+		"with an id of its own": {"mine", 1, false},
+		"delivered before":      {c.ChunkID, 2, false},
+		"the only one":          {c.ChunkID, 1, true},
+	} {
+		d := delivery{
+			msg:  &nats.Msg{Header: nats.Header{nats.MsgIdHdr: {test.id}}},
+			meta: &nats.MsgMetadata{NumDelivered: test.deliveries, Timestamp: time.Now().Add(-time.Hour)},
+		}
+		_, answered, err := r.look(t.Context(), "acme", c, d)
+		require.NoError(t, err)
+		require.Equal(t, !test.trusted, answered, name)
+	}
 }
 
 // A result that somebody stored since the look is not written over.

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/weirkeeper/weirkeeper/extraction"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
@@ -152,8 +153,10 @@ func publish(ctx context.Context, js jetstream.JetStream, names wire.Names, chun
 	}
 	for i := range chunks {
 		n := i / tenants // of the tenant
-		body := fmt.Sprintf(`{"document_id":"d%d","index":%d,"total":%d,"text":%q}`, n/chunksOfDocument, n%chunksOfDocument, chunksOfDocument, fmt.Sprintf("%s Chunk %d.", sentence, i))
-		if _, err := js.PublishAsync(names.ChunkSubject(fmt.Sprint("tenant", i%tenants)), []byte(body), jetstream.WithStallWait(time.Minute)); err != nil {
+		document, index, text := fmt.Sprint("d", n/chunksOfDocument), n%chunksOfDocument, fmt.Sprintf("%s Chunk %d.", sentence, i)
+		body := fmt.Sprintf(`{"document_id":%q,"index":%d,"total":%d,"text":%q}`, document, index, chunksOfDocument, text)
+		id := jetstream.WithMsgID(extraction.ChunkID(document, index, text)) // as every publisher does
+		if _, err := js.PublishAsync(names.ChunkSubject(fmt.Sprint("tenant", i%tenants)), []byte(body), id, jetstream.WithStallWait(time.Minute)); err != nil {
 			return err
 		}
 	}
