@@ -78,8 +78,6 @@ func (w *Worker) split(d delivery, tenant string) (messages []*nats.Msg, err err
 // publishChunks returns when the stream has every message. A document that is
 // delivered again publishes them again, under the same ids.
 func (w *Worker) publishChunks(ctx context.Context, queue *wire.ChunkQueue, messages []*nats.Msg) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*opTimeout)
-	defer cancel()
 	acks := make([]jetstream.PubAckFuture, len(messages))
 	for i, msg := range messages {
 		w.observer.Sends(ctx, msg.Header)
@@ -90,16 +88,26 @@ func (w *Worker) publishChunks(ctx context.Context, queue *wire.ChunkQueue, mess
 		acks[i] = ack
 	}
 	for i, ack := range acks {
-		select {
-		case stored := <-ack.Ok():
-			if _, err := queue.Confirm(ctx, messages[i], stored); err != nil {
-				return &storeError{"publish chunk", err}
-			}
-		case err := <-ack.Err():
+		if err := confirm(ctx, queue, messages[i], ack); err != nil {
 			return &storeError{"publish chunk", err}
-		case <-ctx.Done():
-			return &storeError{"publish chunk", context.Cause(ctx)}
 		}
 	}
 	return nil
+}
+
+// confirm returns when the stream has msg. Each message has time of its own: those of a
+// document that comes again take several requests each, one after another, and a limit for
+// all of them would be met again each time it comes.
+func confirm(ctx context.Context, queue *wire.ChunkQueue, msg *nats.Msg, ack jetstream.PubAckFuture) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*opTimeout)
+	defer cancel()
+	select {
+	case stored := <-ack.Ok():
+		_, err := queue.Confirm(ctx, msg, stored)
+		return err
+	case err := <-ack.Err():
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
