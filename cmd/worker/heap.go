@@ -8,7 +8,7 @@ import (
 // spareHeap is how much more garbage than Go allows for a worker may make between two
 // collections. A worker keeps some 8 MB, so that there would be one every few hundred chunks,
 // each of which looks at all of that: a tenth of what a busy worker does.
-const spareHeap = 32 << 20
+const spareHeap = 24 << 20
 
 // widenHeap lets the heap grow by [spareHeap] until undo is called: the collector takes
 // memory that is reserved for kept, and as nobody touches it the machine is asked for
