@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -152,7 +151,6 @@ func (c *runCommand) run(ctx context.Context, streams cli.Streams) error {
 		warnSmallTokens(logger, c.limits().Tokens, fullChunk(c.SplitFlags), c.MaxTokens)
 	}
 	defer widenHeap()()
-	debug.FreeOSMemory() // what the start has left behind
 	logger.Info("starting", "model", provider.Model(), "rpm", limitsShown(c.limits().Requests), "window", c.Window, "circuit", c.Circuit, "cache", c.Cache)
 	return startError(ctx, js, names, engine.worker.Run(ctx))
 }
