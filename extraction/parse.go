@@ -43,7 +43,7 @@ type DraftRelationship struct {
 // "entities" and "relationships"; both may be empty, which is a finding, but
 // neither may be missing. Anything else (prose, a list, broken JSON) is a
 // [*ProviderError] of [KindMalformed] with the schema's name and the cause, and
-// no content at all is one of [KindEmpty].
+// no content at all is one of [KindEmpty]. White space around the answer is no departure.
 //
 // These departures are put right, each counted as repaired: a byte order mark; a
 // leading block of reasoning up to the </think> that an answer follows; one code fence

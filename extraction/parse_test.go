@@ -289,7 +289,7 @@ func TestPromptVersionNamesThePrompt(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		nothing, "", "null", "[]", "{}", "```json\n" + nothing + "\n```", "a</think>" + nothing,
+		nothing, "", "null", "[]", "{}", "```json\n" + nothing + "\n```", "a</think>" + nothing, "\v\u00a0" + nothing + "\v",
 		answer(entityRow("A"), `{"source":"A","target":"\ud800\"\\","type":"t","confidence":1e999}`),
 		`{"entities":[{"name":null},7,[1,{"a":"]"}]],"relationships":[{}],"x":{"y":[{}]}}`,
 	} {
@@ -309,11 +309,12 @@ func FuzzParse(f *testing.F) {
 			require.LessOrEqual(t, utf8.RuneCountInString(e.Name), extraction.MaxNameRunes)
 			require.True(t, utf8.ValidString(e.Name+e.Type+e.Description+e.Quote))
 		}
-		// What encoding/json reads, row for row, is what was walked.
+		// What encoding/json reads, row for row, is what was walked, less white space of any kind
+		// around it.
 		if d.Counters.Repaired == 0 {
 			var root map[string]json.RawMessage
 			var entities, relationships []json.RawMessage
-			require.NoError(t, json.Unmarshal([]byte(content), &root))
+			require.NoError(t, json.Unmarshal([]byte(strings.TrimSpace(content)), &root))
 			require.NoError(t, json.Unmarshal(root["entities"], &entities))
 			require.NoError(t, json.Unmarshal(root["relationships"], &relationships))
 			require.Equal(t, len(entities)+len(relationships), len(d.Entities)+len(d.Relationships)+d.Counters.Dropped)
