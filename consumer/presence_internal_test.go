@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
-	"github.com/weirkeeper/weirkeeper/internal/natsconn"
+	"github.com/weirkeeper/weirkeeper/internal/natstest"
 	"github.com/weirkeeper/weirkeeper/internal/wire"
 )
 
@@ -33,14 +33,7 @@ func (j *anotherIsFirst) Publish(ctx context.Context, subject string, payload []
 // are counted as well.
 func TestAWorkerAnnouncesItselfInABucketThatAnotherHasJustMade(t *testing.T) {
 	t.Parallel()
-	server, err := natsconn.StartEmbedded(natsconn.EmbeddedOptions{StoreDir: t.TempDir()})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = server.Close() })
-	nc, err := server.Connect(natsconn.Options{})
-	require.NoError(t, err)
-	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	require.NoError(t, err)
+	js := natstest.JetStream(t)
 	names, err := wire.NewNames("weir")
 	require.NoError(t, err)
 	late := &anotherIsFirst{JetStream: js, names: names}

@@ -76,16 +76,23 @@ func TestWhatComesTooLateIsNotPutBack(t *testing.T) {
 	require.False(t, sub.IsValid())
 }
 
-// A message that looks like the server's word ends no pull, and what comes behind it does not
-// go to the next one.
-func TestAMessageThatLooksLikeAStatusIsAMessage(t *testing.T) {
-	t.Parallel()
+// consumerOf makes a stream of the subject s, and a consumer of it.
+func consumerOf(t *testing.T) (jetstream.JetStream, jetstream.Consumer) {
+	t.Helper()
 	js := natstest.JetStream(t)
 	stream, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}})
 	require.NoError(t, err)
 	c, err := stream.CreateConsumer(t.Context(), jetstream.ConsumerConfig{Durable: "C", AckPolicy: jetstream.AckExplicitPolicy})
 	require.NoError(t, err)
-	_, err = js.PublishMsg(t.Context(), &nats.Msg{Subject: "s", Header: nats.Header{"Status": {"404"}}})
+	return js, c
+}
+
+// A message that looks like the server's word ends no pull, and what comes behind it does not
+// go to the next one.
+func TestAMessageThatLooksLikeAStatusIsAMessage(t *testing.T) {
+	t.Parallel()
+	js, c := consumerOf(t)
+	_, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: "s", Header: nats.Header{"Status": {"404"}}})
 	require.NoError(t, err)
 	_, err = js.Publish(t.Context(), "s", []byte("2"))
 	require.NoError(t, err)
@@ -99,12 +106,8 @@ func TestAMessageThatLooksLikeAStatusIsAMessage(t *testing.T) {
 // What a server says of a pull that was over is no answer to the next one.
 func TestAPullDoesNotHearWhatWasSaidOfAnother(t *testing.T) {
 	t.Parallel()
-	js := natstest.JetStream(t)
-	stream, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}})
-	require.NoError(t, err)
-	c, err := stream.CreateConsumer(t.Context(), jetstream.ConsumerConfig{Durable: "C", AckPolicy: jetstream.AckExplicitPolicy})
-	require.NoError(t, err)
-	_, err = js.Publish(t.Context(), "s", []byte("1"))
+	js, c := consumerOf(t)
+	_, err := js.Publish(t.Context(), "s", []byte("1"))
 	require.NoError(t, err)
 
 	p := newPulls(js, 1, func(*nats.Msg) { t.Error("came late") })
